@@ -34,8 +34,8 @@ from rosenblatt.learners.targets import weight_rows
 from rosenblatt.learners.weights import WeightState, seed_of, starting_weights
 from rosenblatt.models.predictors import Products, Quadratic, count_terms
 from rosenblatt.params import LinearParams, check_count
-from rosenblatt.select.choice import Choice
-from rosenblatt.select.search import Sample, sample_step, select
+from rosenblatt.select.choice import Choice, Sample
+from rosenblatt.select.search import sample_step, select
 from rosenblatt.training.run import build_model, column_names
 from rosenblatt.training.train import Trained, params_of
 

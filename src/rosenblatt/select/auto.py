@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -31,10 +32,10 @@ from rosenblatt.models.rows import are_texts, encode_rows, one_row
 from rosenblatt.params import PerceptronParams, values_from_json
 from rosenblatt.select.calibrated import ProbabilisticClassifier
 from rosenblatt.select.calibration import Calibration, Method, saved_calibration
-from rosenblatt.select.choice import Choice, HeldOut
+from rosenblatt.select.choice import MOST_EPOCHS, Choice, Sample
 from rosenblatt.select.scaling import Scaling
 from rosenblatt.select.scoring import make_scorer
-from rosenblatt.select.search import MOST_EPOCHS, Sample, select
+from rosenblatt.select.search import select
 
 MOST_NAMES = 1 << 17  # of columns
 Floats = NDArray[np.float64]
@@ -190,8 +191,7 @@ class AutoPerceptron(ProbabilisticClassifier):
         auto._begin_with(best, choice, saved_calibration(model))
         return auto
 
-    def _inside(self) -> Any:
-        return self.best_
+    _inside = property(attrgetter("best_"))
 
     @property
     def coef_(self) -> NDArray[Any]:
@@ -220,25 +220,22 @@ class AutoPerceptron(ProbabilisticClassifier):
             raise ParameterError(f"products={self.products!r}: must be True or False")
         X, table, dataset = table_of(X, labels)
         check_lengths(table, labels)
-        weights = row_weights(sample_weight, self.class_weight, labels, more_to_come=more_to_come)
-        if weights is not None and not weights.any():
-            raise DataError("every row has the weight 0: there is nothing to learn from")
-        own = row_weights(sample_weight, None, labels)
         how: dict[str, Any] = {"seed": seed_of(self.random_state), "scorer": make_scorer(self.scoring)}
-        sample = Sample(table, labels, weights, own, n_jobs=self.n_jobs, **how)
+        given = table, labels, sample_weight, self.class_weight
+        sample = Sample.of(*given, more_to_come=more_to_come, n_jobs=self.n_jobs, **how)
+        if sample.weights is not None and not sample.weights.any():
+            raise DataError("every row has the weight 0: there is nothing to learn from")
 
-        def column_name(column: int) -> Any:
-            if dataset is not None:
-                return dataset.find_names([column]).get(column, column)
-            return column if table.names is None else table.names[column]
+        def find_names(columns: Any) -> dict[int, Any]:
+            return dict(enumerate(table.names or ())) if dataset is None else dataset.find_names(columns)
 
         split |= {"products": self.products, "max_iter": self.max_iter, "params": params}
-        choice = select(sample, column_name=column_name, **split)
-        plan = choice.plan(table if choice.scaling is None else choice.scaling.apply(table), labels, weights)
+        choice = select(sample, find_names=find_names, **split)
+        plan = choice.plan(sample.scaled(choice.scaling).table, labels, sample.weights)
         (task,) = plan.run()
         held = choice.held_out
         if held is None:  # of the rows that were learned from: there are no others
-            held = HeldOut(labels, task.state.predictor().scores(task.table), sample_weights=own)
+            held = sample.held_out(slice(None), task.state.predictor().scores(task.table))
         learner = getattr(learners, plan.params.learner)(**plan.params.values())
         learner.finish_fit(np.empty((0, task.state.features)), plan, [task])
         self._remember(X, None if dataset is None else dataset.encoder)

@@ -6,9 +6,11 @@ Invariant: a prediction comes from one immutable snapshot. A thread that reads b
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self
+from operator import attrgetter
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.data.labels import Labels, encode_labels, label_values, merge_classes, one_label_of
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import ClassifierMixin, Learner, check_columns
+from rosenblatt.learners.base import ClassifierMixin, check_columns
 from rosenblatt.learners.fit import check_lengths, warn_if_unfinished
 from rosenblatt.learners.serialization import learner_from_tree
-from rosenblatt.learners.stopping import History
 from rosenblatt.learners.streaming import ModelSnapshot
 from rosenblatt.learners.targets import are_absent, row_weights
 from rosenblatt.learners.weights import seed_of
@@ -32,8 +33,8 @@ from rosenblatt.models.predictions import PredictionMethods, Predictions
 from rosenblatt.models.predictors import Predictor
 from rosenblatt.params import values_from_json, values_to_json, weight_of_class
 from rosenblatt.select.calibration import Calibration, saved_calibration
-from rosenblatt.select.choice import Choice
-from rosenblatt.select.folds import check_learner, make_folds
+from rosenblatt.select.choice import Choice, Sample
+from rosenblatt.select.folds import check_learner
 
 MOST_PENDING = 1000  # examples of `learn_one` that wait to be counted
 
@@ -45,19 +46,10 @@ class ProbabilisticClassifier(PredictionMethods, ClassifierMixin, BaseEstimator)
     classes_: NDArray[Any]
     _predictor: ModelSnapshot  # with its calibration
 
-    def _inside(self) -> Learner:
-        """The fitted learner; an AttributeError before the first fit."""
-        raise NotImplementedError
-
-    @property
-    def history_(self) -> History:
-        """Mistakes and updates of the learner, epoch by epoch."""
-        return self._inside().history_
-
-    @property
-    def stop_reason_(self) -> str:
-        """Why the learner stopped."""
-        return self._inside().stop_reason_
+    _inside: ClassVar[Any]  # the fitted learner; an AttributeError before the first fit
+    _begin: Callable[..., None]  # the first fit, of X, labels and sample weights; `groups` or `time` split the rows
+    history_ = property(attrgetter("_inside.history_"), doc="Mistakes and updates of the learner, epoch by epoch.")
+    stop_reason_ = property(attrgetter("_inside.stop_reason_"), doc="Why the learner stopped.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -103,7 +95,7 @@ class ProbabilisticClassifier(PredictionMethods, ClassifierMixin, BaseEstimator)
 
     def saved_state(self) -> dict[str, Any] | None:
         """The learner, the latest scores that the curves are fitted on, and more; None if learning cannot continue."""
-        if (inner := self._inside().saved_state()) is None:
+        if (inner := self._inside.saved_state()) is None:
             return None
         params = {name: value for name, value in self.get_params(deep=False).items() if name != "learner"}
         return {
@@ -113,17 +105,13 @@ class ProbabilisticClassifier(PredictionMethods, ClassifierMixin, BaseEstimator)
             "inner": inner,
         }
 
-    def _begin(self, X: Any, labels: Labels, sample_weight: Any, *, more_to_come: bool = False, **split: Any) -> None:
-        """The first fit; `groups` or `time` split the rows."""
-        raise NotImplementedError
-
     def _learn_more(self, X: Any, table: Table, labels: Labels, sample_weight: Any) -> None:
         """Continue with the learner; `table` holds the rows of X."""
-        self._inside().partial_fit(X, labels.classes[labels.codes], labels.classes, sample_weight)
+        self._inside.partial_fit(X, labels.classes[labels.codes], labels.classes, sample_weight)
 
     def _snapshot(self) -> ModelSnapshot:
         """The snapshot of the learner, for unscaled rows."""
-        return self._inside().snapshot()
+        return self._inside.snapshot()
 
     def _learn_on(self, X: Any, table: Table, labels: Labels, sample_weight: Any) -> None:
         """Score rows, learn from them, and add the scores to the calibrator's sample."""
@@ -153,7 +141,7 @@ class ProbabilisticClassifier(PredictionMethods, ClassifierMixin, BaseEstimator)
 
     def _followed(self, before: ModelSnapshot) -> ModelSnapshot:
         """The snapshot after more learning, with the calibration of the one before over classes that may be new."""
-        after, params = self._snapshot(), self._inside().params()
+        after, params = self._snapshot(), self._inside.params()
         if before.calibration is None:
             return after
         share = 1.0 if params.is_ovr(len(after.classes)) else params.update_rule.joint_share
@@ -311,20 +299,12 @@ class Calibrated(ProbabilisticClassifier):
                 before = replace(before, calibration=more)
             self._predictor = self._followed(before)
 
-    @property
-    def class_weight(self) -> Any:
-        """The class weights of the learner, which move the decision and not the probabilities."""
-        return self.learner.class_weight
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number of columns of the learner."""
-        return self._inside().n_features_in_
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the columns, if they have names."""
-        return self._inside().feature_names_in_
+    class_weight = property(
+        attrgetter("learner.class_weight"), doc="Those of the learner, which move the decision and not probabilities."
+    )
+    n_features_in_ = property(attrgetter("learner_.n_features_in_"), doc="The number of columns of the learner.")
+    feature_names_in_ = property(attrgetter("learner_.feature_names_in_"), doc="The names of the columns, if any.")
+    _inside = property(attrgetter("learner_"))
 
     @classmethod
     def from_model(cls, model: Model, saved: dict[str, Any]) -> Self:
@@ -338,10 +318,6 @@ class Calibrated(ProbabilisticClassifier):
         calibrated._predictor = replace(inner.snapshot(), calibration=calibration)
         return calibrated
 
-    def _inside(self) -> Learner:
-        learner: Learner = self.learner_
-        return learner
-
     def _begin(self, X: Any, labels: Labels, sample_weight: Any, *, more_to_come: bool = False, **split: Any) -> None:
         """Learn from all rows, and from all but each fold."""
         self._check()
@@ -352,10 +328,9 @@ class Calibrated(ProbabilisticClassifier):
             learner.class_weight = {label: weight for label, weight in dict(told).items() if label in come}
         learner.fit_labels(X, table, labels, sample_weight)
         warn_if_unfinished(learner, stacklevel=4)
-        weights = row_weights(sample_weight, learner.class_weight, labels, more_to_come=True)
-        counted = row_weights(sample_weight, None, labels)  # class weights do not move probabilities
-        parts = make_folds(labels, weights, self.folds, seed_of(learner.random_state), **split)
-        held = Choice(learner.params()).hold_out(table, labels, counted, parts, n_jobs=self.n_jobs)
+        given = table, labels, sample_weight, learner.class_weight
+        sample = Sample.of(*given, more_to_come=True, n_jobs=self.n_jobs, seed=seed_of(learner.random_state))
+        held = Choice(learner.params()).hold_out(sample.split(self.folds, **split))
         learner.class_weight = told
         self.learner_, self.classes_ = learner, labels.classes
         self._predictor = replace(learner.snapshot(), calibration=held.calibration(self.calibrate))

@@ -1,4 +1,4 @@
-"""A selected learner, its plan of learning, and its evaluation on held-out rows.
+"""Rows to compare learners on, a selected learner, its plan of learning, and its evaluation on held-out rows.
 
 Invariant: arrays and files learn a choice by the same plan, and no row is scored by weights that were learned from it.
 Nothing here needs scikit-learn.
@@ -7,28 +7,169 @@ Nothing here needs scikit-learn.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt import engine
+from rosenblatt.data.batch import effective_rows
 from rosenblatt.data.labels import Labels
-from rosenblatt.data.table import Table
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.evaluation import Evaluation, evaluate_scores
-from rosenblatt.learners.fit import FitPlan, plan_fit, run_threads
-from rosenblatt.learners.targets import row_weights
+from rosenblatt.learners.fit import FitPlan, FitTask, plan_fit, run_threads
+from rosenblatt.learners.stopping import StoppingCriterion
+from rosenblatt.learners.targets import Targets, row_weights, targets_of
+from rosenblatt.learners.weights import WeightState
 from rosenblatt.models.calibrator import Calibrator
-from rosenblatt.models.predictors import Products, Quadratic, count_terms
+from rosenblatt.models.predictors import Linear, Products, Quadratic, count_terms
+from rosenblatt.params import LinearParams
 from rosenblatt.select.calibration import Calibration, Method
-from rosenblatt.select.folds import CrossValidation, Fold
+from rosenblatt.select.folds import CrossValidation, Fold, Rows, make_folds, take_rows
 from rosenblatt.select.scaling import Scaling
-from rosenblatt.select.scoring import ACCURACY, Scorer
+from rosenblatt.select.scoring import ACCURACY, Measure, Scorer
 
 Floats = NDArray[np.float64]
+MOST_EPOCHS = 100
 MOST_VALUES = 1 << 24  # terms of all rows that are held at once, 64 MB; of more rows, a sample is compared
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows with labels and weights, how they are split into training rows and held-out rows, and what is compared."""
+
+    table: Table
+    labels: Labels
+    weights: Floats | None = None  # of samples and classes: they count in every score
+    sample_weights: Floats | None = None  # without those of classes, which do not move probabilities
+    folds: list[Fold] = field(default_factory=list)  # none: there are too few rows to compare learners
+    spare_folds: list[Fold] = field(default_factory=list)  # other held-out parts, for what `folds` cannot settle
+    scaling: Scaling | None = None  # what was done to the columns
+    products: Products | None = None
+    max_iter: int = MOST_EPOCHS
+    seed: int = 0
+    n_jobs: int | None = -1
+    scorer: Scorer = ACCURACY
+    held_tables: dict[Any, Table] = field(default_factory=dict, init=False)  # of dense rows, by fold and precision
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        labels: Labels,
+        sample_weight: Any,
+        class_weight: Any,
+        *,
+        more_to_come: bool = False,
+        **how: Any,
+    ) -> Sample:
+        """Rows with the weights of samples and classes; with `more_to_come`, a class may still come."""
+        weights = row_weights(sample_weight, class_weight, labels, more_to_come=more_to_come)
+        return cls(table, labels, weights, row_weights(sample_weight, None, labels), **how)
+
+    @cached_property
+    def held(self) -> Rows:
+        """The held-out rows, fold after fold."""
+        return np.concatenate([np.empty(0, np.uint32), *(held for _, held in self.folds)])
+
+    @cached_property
+    def parts(self) -> list[tuple[Labels, Floats | None]]:
+        """The labels and weights of the held-out rows of each fold."""
+        return [(self.labels.take(held), take_rows(self.weights, held)) for _, held in self.folds]
+
+    @cached_property
+    def shares(self) -> list[float]:
+        """The weight of the held-out rows of each fold."""
+        return [len(labels.codes) if weights is None else float(weights.sum()) for labels, weights in self.parts]
+
+    @cached_property
+    def effective(self) -> float:
+        """The number of held-out rows; of rows of equal weight that would judge as well, if theirs differ."""
+        return effective_rows(take_rows(self.weights, self.held), len(self.held))
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """For each fold, the score of the held-out rows from their scores."""
+        return [self.scorer.measure(*part) for part in self.parts]
+
+    @cached_property
+    def targets(self) -> Targets:
+        return targets_of(self.labels, self.weights)[0]
+
+    def tasks(self, params: LinearParams, max_iter: int) -> list[FitTask]:
+        """So many epochs of learning by these params, from the training rows of each fold."""
+        rule, shape = params.update_rule, (1, self.targets.weight_rows)
+        tasks = []
+        for rows, _ in self.folds:
+            (start,) = WeightState.new(params, self.table, shape, engine.seed_generator(self.seed))
+            stopping = StoppingCriterion(max_iter, None, 1, rule.shrinks)
+            tasks.append(FitTask(start, self.table, self.targets, rule, stopping, rows, params.shuffle))
+        return tasks
+
+    def fold_scores(self, fold: int, state: Any) -> Floats:
+        """The scores of the held-out rows of a fold; they are scored after every epoch, so dense ones are copied."""
+        predictor: Linear = state.predictor()
+        held = self.folds[fold][1]
+        if self.table.sparse:
+            return predictor.scores(self.table, held)
+        key = fold, predictor.weights.dtype
+        if key not in self.held_tables:
+            self.held_tables[key] = as_table(self.table.take(held).astype(key[1], copy=False))
+        return predictor.scores(self.held_tables[key])
+
+    def scores(self, states: list[Any]) -> Floats:
+        """The scores of the held-out rows by the state of each fold, fold after fold."""
+        return np.vstack([self.fold_scores(fold, state) for fold, state in enumerate(states)])
+
+    def cross_validation(self, scores: list[Floats], calibrators: list[Any]) -> CrossValidation:
+        """The score of each fold, whose held-out rows have these scores and this calibrator, if any.
+
+        A fold of one class, of which a score of ranks is not defined, is left out.
+        """
+        found = []
+        for each, calibrator, (labels, weights), share in zip(
+            scores, calibrators, self.parts, self.shares, strict=True
+        ):
+            score = self.scorer(each, labels, weights, calibrator)
+            if not math.isnan(score) or len(np.unique(labels.codes)) > 1:
+                found.append((score, share))
+        by_fold, shares = np.array(found or [(math.nan, 1.0)]).T
+        return CrossValidation(by_fold, None if self.weights is None else shares, self.scorer.name)
+
+    def held_out(self, rows: Any, scores: Floats) -> HeldOut:
+        """These rows with their scores, by learners that have not seen them."""
+        weights, own = take_rows(self.weights, rows), take_rows(self.sample_weights, rows)
+        return HeldOut(self.labels.take(rows), scores, weights, own, self.scorer)
+
+    def split(self, folds: int, *, groups: Any = None, time: Any = None) -> Sample:
+        """The rows in so many folds."""
+        how: dict[str, Any] = {"groups": groups, "time": time}
+        return replace(self, folds=make_folds(self.labels, self.weights, folds, self.seed, **how))
+
+    def take(self, rows: Rows) -> Sample:
+        """Some of the rows, without folds."""
+
+        def some(weights: Floats | None) -> Floats | None:
+            taken: Floats | None = take_rows(weights, rows)
+            return None if taken is None or bool(np.all(taken == 1.0)) else taken
+
+        index, table = rows.astype(np.uint32), self.table
+        table = table.csr().select(index).table() if table.sparse else as_table(table.take(index))
+        own: dict[str, Any] = {"weights": some(self.weights), "sample_weights": some(self.sample_weights)}
+        return replace(self, table=table, labels=self.labels.take(index), **own, folds=[], spare_folds=[])
+
+    def compact(self) -> tuple[Sample, NDArray[np.intp]]:
+        """The rows over the columns that they use, if they are sparse, and these columns."""
+        if not self.table.sparse:
+            return self, np.arange(self.table.features)
+        rows, columns = self.table.csr().compact()
+        return replace(self, table=rows.table()), columns
+
+    def scaled(self, scaling: Scaling | None) -> Sample:
+        """The rows with scaled columns."""
+        return self if scaling is None else replace(self, table=scaling.apply(self.table), scaling=scaling)
 
 
 @dataclass(frozen=True)
@@ -127,56 +268,23 @@ class Choice:
         found: tuple[Any, ...] = states[0].predictors_of(states)
         return found if self.products is None else (Quadratic(self.products, found[0]),)
 
-    def fold_scores(
-        self, table: Table, labels: Labels, weights: Floats | None, folds: list[Fold], n_jobs: int | None
-    ) -> list[Floats]:
+    def fold_scores(self, sample: Sample) -> list[Floats]:
         """The scores of each fold's held-out rows, by a learner of its training rows."""
 
         def score(fold: Fold, cancel: NDArray[np.uint8]) -> Floats:
-            plan = self.plan(table, labels, training_weights(weights, fold, len(labels.codes)))
+            weights = training_weights(sample.sample_weights, fold, sample.table.count)
+            plan = self.plan(sample.table, sample.labels, weights)
             if cancel[0]:  # another fold has failed
                 return np.empty((0, 1))
             found = self.predictors([task.state for task in plan.run()])
-            return np.hstack([each.scores(table, fold[1]) for each in found])
+            return np.hstack([each.scores(sample.table, fold[1]) for each in found])
 
-        return run_threads([partial(score, fold) for fold in folds], n_jobs)
+        return run_threads([partial(score, fold) for fold in sample.folds], sample.n_jobs)
 
-    def hold_out(
-        self,
-        table: Table,
-        labels: Labels,
-        sample_weights: Floats | None,
-        folds: list[Fold],
-        *,
-        n_jobs: int | None = -1,
-        scorer: Scorer = ACCURACY,
-    ) -> HeldOut:
+    def hold_out(self, sample: Sample) -> HeldOut:
         """The scores of the rows of all folds, in the order of the rows."""
-        scores = np.vstack(self.fold_scores(table, labels, sample_weights, folds, n_jobs))
-        rows = np.concatenate([held for _, held in folds])
-        scores, rows = scores[np.argsort(rows)], np.sort(rows)
-        weights = row_weights(sample_weights, self.params.class_weight, labels, more_to_come=True)
-        weights, sample_weights = (None if each is None else each[rows] for each in (weights, sample_weights))
-        return HeldOut(labels.take(rows), scores, weights, sample_weights, scorer)
-
-
-def score_folds(
-    scorer: Scorer, labels: Labels, weights: Floats | None, folds: list[Fold], found: Iterable[tuple[Floats, Any]]
-) -> CrossValidation:
-    """The score of each fold, whose held-out rows have these scores and this calibrator, if any.
-
-    A fold of one class, of which a score of ranks is not defined, is left out.
-    """
-    scores, shares = [], []
-    for (_, held), (each, calibrator) in zip(folds, found, strict=True):
-        counted = None if weights is None else weights[held]
-        score = scorer(each, labels.take(held), counted, calibrator)
-        if math.isnan(score) and len(np.unique(labels.codes[held])) == 1:
-            continue
-        scores.append(score)
-        shares.append(len(held) if counted is None else counted.sum())
-    scores, shares = scores or [math.nan], shares or [1.0]
-    return CrossValidation(np.array(scores), None if weights is None else np.array(shares), scorer.name)
+        scores, order = np.vstack(self.fold_scores(sample)), np.argsort(sample.held)
+        return sample.held_out(sample.held[order], scores[order])
 
 
 def training_weights(weights: Floats | None, fold: Fold, rows: int) -> Floats:

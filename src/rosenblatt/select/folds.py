@@ -71,6 +71,11 @@ def check_column(name: str, values: Any, labels: Labels) -> NDArray[Any]:
     return column
 
 
+def take_rows(values: Any, rows: Any) -> Any:
+    """The values of some rows; None stays None."""
+    return None if values is None else values[rows]
+
+
 def make_folds(
     labels: Labels, weights: Floats | None, folds: int, seed: int, *, groups: Any = None, time: Any = None
 ) -> list[Fold]:

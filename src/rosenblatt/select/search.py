@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from operator import mul
 from typing import Any, NamedTuple
@@ -16,16 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import engine
-from rosenblatt.data.batch import as_counts, effective_rows
-from rosenblatt.data.labels import Labels, Numbers
-from rosenblatt.data.table import Table, as_table
-from rosenblatt.learners.fit import FitTask, fit_epochs, run_threads
-from rosenblatt.learners.stopping import StoppingCriterion
-from rosenblatt.learners.targets import Targets, row_weights, targets_of, weight_rows
-from rosenblatt.learners.weights import WeightState
+from rosenblatt.data.batch import as_counts
+from rosenblatt.data.labels import Numbers
+from rosenblatt.data.table import Table
+from rosenblatt.learners.fit import fit_epochs, run_threads
+from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.predictions import predict_codes
-from rosenblatt.models.predictors import Linear, Products, count_terms
+from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import (
     AROWParams,
     AveragedPerceptronParams,
@@ -36,17 +33,15 @@ from rosenblatt.params import (
 )
 from rosenblatt.select import choice
 from rosenblatt.select.calibration import PLENTY
-from rosenblatt.select.choice import Choice, HeldOut, score_folds
-from rosenblatt.select.folds import CrossValidation, Fold, check_column, selection_folds
+from rosenblatt.select.choice import MOST_EPOCHS, Choice, HeldOut, Sample
+from rosenblatt.select.folds import CrossValidation, Rows, check_column, selection_folds
 from rosenblatt.select.passes import SharedRun, run_epoch, threads_for
-from rosenblatt.select.scaling import Scaling, find_scaling, standardize, typical_squared_norm
-from rosenblatt.select.scoring import ACCURACY, R2, Measure, Scorer, nan_last
+from rosenblatt.select.scaling import find_scaling, standardize, typical_squared_norm
+from rosenblatt.select.scoring import R2, nan_last
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.uint32]
 
 SAMPLE_BYTES = 32 << 20  # of values and their columns; of larger tables every 2^k-th row is compared
-MOST_EPOCHS = 100
 ROUNDS = ((1, 2), (3, 1))  # (epochs so far, candidates that stay)
 FIRST_LOOK = 4  # then 8, 16 ...: learning continues while twice the epochs gain a standard error
 SETTLED = 40_000  # row visits of the final fit at least, in a limited number of epochs: few steps have not settled yet
@@ -67,108 +62,15 @@ LEAK_ROWS = 1000
 TOO_FEW_WRONG = 1  # held-out rows: products that get all of them right are not sure to be better
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Rows with labels and weights, how they are split into training rows and held-out rows, and what is compared."""
-
-    table: Table
-    labels: Labels
-    weights: Floats | None  # of samples and classes
-    sample_weights: Floats | None = None  # without those of classes, which do not move probabilities
-    folds: list[Fold] = field(default_factory=list)  # none: there are too few rows to compare learners
-    spare_folds: list[Fold] = field(default_factory=list)  # other held-out parts, for what `folds` cannot settle
-    max_iter: int = MOST_EPOCHS
-    seed: int = 0
-    n_jobs: int | None = -1
-    scorer: Scorer = ACCURACY
-    held_tables: dict[Any, Table] = field(default_factory=dict, init=False)  # of dense rows, by fold and precision
-
-    @classmethod
-    def of(cls, table: Table, labels: Labels, sample_weight: Any, class_weight: Any, **how: Any) -> Sample:
-        """Rows with the weights of samples, and of classes that all have come."""
-        weights = row_weights(sample_weight, class_weight, labels)
-        return cls(table, labels, weights, row_weights(sample_weight, None, labels), **how)
-
-    @cached_property
-    def held(self) -> Rows:
-        """The held-out rows, fold after fold."""
-        return np.concatenate([np.empty(0, np.uint32), *(held for _, held in self.folds)])
-
-    @cached_property
-    def effective(self) -> float:
-        """The number of held-out rows; of rows of equal weight that would judge as well, if theirs differ."""
-        return effective_rows(self.weights_of(self.held), len(self.held))
-
-    @cached_property
-    def shares(self) -> list[float]:
-        """The weight of the held-out rows of each fold."""
-        return [len(held) if self.weights is None else float(self.weights[held].sum()) for _, held in self.folds]
-
-    @cached_property
-    def targets(self) -> Targets:
-        return targets_of(self.labels, self.weights)[0]
-
-    @cached_property
-    def measures(self) -> list[Measure]:
-        """For each fold, the score of the held-out rows from their scores."""
-        return [self.scorer.measure(self.labels.take(held), self.weights_of(held)) for _, held in self.folds]
-
-    def tasks(self, params: LinearParams, max_iter: int) -> list[FitTask]:
-        """So many epochs of learning by these params, from the training rows of each fold."""
-        rule, shape = params.update_rule, (1, self.targets.weight_rows)
-        (start,) = WeightState.new(params, self.table, shape, engine.seed_generator(self.seed))
-        stops = max_iter, None, 1, rule.shrinks
-        return [
-            FitTask(start.copy(), self.table, self.targets, rule, StoppingCriterion(*stops), rows, params.shuffle)
-            for rows, _ in self.folds
-        ]
-
-    def fold_scores(self, fold: int, state: Any) -> Floats:
-        """The scores of the held-out rows of a fold; they are scored after every epoch, so dense ones are copied."""
-        predictor: Linear = state.predictor()
-        held = self.folds[fold][1]
-        if self.table.sparse:
-            return predictor.scores(self.table, held)
-        key = fold, predictor.weights.dtype
-        if key not in self.held_tables:
-            self.held_tables[key] = as_table(self.table.take(held).astype(key[1], copy=False))
-        return predictor.scores(self.held_tables[key])
-
-    def scores(self, states: list[Any]) -> Floats:
-        """The scores of the held-out rows by the state of each fold, fold after fold."""
-        return np.vstack([self.fold_scores(fold, state) for fold, state in enumerate(states)])
-
-    def weights_of(self, rows: Rows) -> Floats | None:
-        return None if self.weights is None else self.weights[rows]
-
-    def take(self, rows: Rows) -> Sample:
-        """Some of the rows, without folds."""
-
-        def some(weights: Floats | None) -> Floats | None:
-            taken = None if weights is None else weights[rows]
-            return None if taken is None or bool(np.all(taken == 1.0)) else taken
-
-        index, table = rows.astype(np.uint32), self.table
-        table = table.csr().select(index).table() if table.sparse else as_table(table.take(index))
-        own: dict[str, Any] = {"weights": some(self.weights), "sample_weights": some(self.sample_weights)}
-        return replace(self, table=table, labels=self.labels.take(index), **own, folds=[], spare_folds=[])
-
-    def compact(self) -> tuple[Sample, NDArray[np.intp]]:
-        """The rows over the columns that they use, if they are sparse, and these columns."""
-        if not self.table.sparse:
-            return self, np.arange(self.table.features)
-        rows, columns = self.table.csr().compact()
-        return replace(self, table=rows.table()), columns
-
-
 class Candidate:
-    """Params, and their held-out score after every epoch, fold by fold."""
+    """Params on some rows, and their held-out score after every epoch, fold by fold."""
 
     def __init__(self, params: LinearParams, sample: Sample) -> None:
-        self.params, self.sample, self.name = params, sample, params.written()
+        self.params, self.sample = params, sample
+        self.name = params.written() + ", products" * (sample.products is not None)
         self.scores: list[list[float]] = [[] for _ in sample.folds]
-        tasks = sample.tasks(params, sample.max_iter) if sample.folds else []
-        self.runs = [SharedRun(task, partial(self._append_score, fold)) for fold, task in enumerate(tasks)]
+        tasks = enumerate(sample.tasks(params, sample.max_iter))
+        self.runs = [SharedRun(task, partial(self._append_score, fold)) for fold, task in tasks]
 
     def _append_score(self, fold: int, state: Any) -> None:
         self.scores[fold].append(self.sample.measures[fold](self.sample.fold_scores(fold, state)))
@@ -197,12 +99,16 @@ class Candidate:
         """The mean score so far."""
         return self.curve()[-1]
 
-    def epochs(self, rows: int, settled: int) -> int:
-        """The last epoch within a standard error of the best one; up to `settled` of them if there are few rows."""
+    def epochs(self, rows: int) -> int:
+        """The last epoch within a standard error of the best one; more if there are few rows to learn from."""
+        most, few = self.sample.max_iter, SETTLED // rows
+        if not self.sample.folds:
+            return min(most, max(UNTRIED_EPOCHS, few))
         curve = self.curve()
         floor = max(curve) - self.error(max(curve))
         chosen = max(k for k, score in enumerate(curve, start=1) if score >= floor)
-        return min(self.sample.max_iter, max(chosen, min(settled, SETTLED // rows)))
+        settled = SETTLED_EPOCHS[self.params.keep] if self.sample.products is None else SETTLED_PRODUCTS
+        return min(most, max(chosen, min(settled, few)))
 
     def floor(self, score: float) -> float:
         """With this score, that from which on an earlier candidate is preferred: a few rows more prove nothing.
@@ -218,6 +124,27 @@ class Candidate:
         effective = self.sample.effective
         share = (min(max(score, 0.0), 1.0) * effective + 1.0) / (effective + 2.0)
         return math.sqrt(share * (1.0 - share) / effective)
+
+    @cached_property
+    def held_out(self) -> HeldOut:
+        """The scores of the held-out rows; if they are few, of spare folds too."""
+        sample = self.sample
+        rows, scores = sample.held, sample.scores([run.state for run in self.runs])
+        if len(rows) < PLENTY and sample.spare_folds:
+            spare = replace(sample, folds=sample.spare_folds[: math.ceil(PLENTY / len(rows)) - 1])
+            epochs = max(map(len, self.scores))
+            tasks = spare.tasks(self.params, epochs)
+            threads = threads_for(len(tasks) * epochs * sample.table.stored, sample.n_jobs)
+            run_threads([partial(fit_epochs, task) for task in tasks], threads)
+            rows = np.concatenate([rows, spare.held])
+            scores = np.vstack([scores, spare.scores([task.state for task in tasks])])
+        return sample.held_out(rows, scores)
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """A mask of the held-out rows that are predicted right."""
+        right: NDArray[np.bool_] = predict_codes(self.held_out.scores) == self.held_out.labels.codes
+        return right
 
 
 def family(table: Table) -> list[LinearParams]:
@@ -249,22 +176,14 @@ def tuning_grid(squared_norm: float, *, seed: int = 0, is_regression: bool = Fal
     return found
 
 
-def try_params(
-    grid: list[LinearParams],
-    table: Table,
-    labels: Labels,
-    weights: Floats | None,
-    folds: list[Fold],
-    scorer: Scorer,
-    n_jobs: int | None = -1,
-) -> list[tuple[LinearParams, CrossValidation]]:
+def try_params(grid: list[LinearParams], sample: Sample) -> list[tuple[LinearParams, CrossValidation]]:
     """The scores of all params on the folds, the best first; NaN is last."""
-    held = [(labels.take(rows), None if weights is None else weights[rows]) for _, rows in folds]
     tried = []
     for params in grid:
-        scores = Choice(params).fold_scores(table, labels, weights, folds, n_jobs)
-        found = [(each, scorer.calibrator_for(each, *known)) for each, known in zip(scores, held, strict=True)]
-        tried.append((params, score_folds(scorer, labels, weights, folds, found)))
+        scores = Choice(params).fold_scores(sample)
+        pairs = zip(scores, sample.parts, strict=True)
+        sigmoids = [sample.scorer.calibrator_for(each, *part) for each, part in pairs]
+        tried.append((params, sample.cross_validation(scores, sigmoids)))
     return sorted(tried, key=lambda pair: nan_last(pair[1].mean))
 
 
@@ -287,105 +206,35 @@ class Paired(NamedTuple):
     columns: float
 
 
-@dataclass
-class Ranking:
-    """Candidates on the same rows, the best first, and what was done to the columns."""
-
-    ranked: list[Candidate]
-    epochs: int  # of the best one, on all rows
-    scaling: Scaling | None
-    products: Products | None
-    other: Ranking | None = None  # with products, or without: what it was chosen against
-    paired: Paired | None = None  # the scores that decided
-
-    @property
-    def best(self) -> Candidate:
-        return self.ranked[0]
-
-    @property
-    def sample(self) -> Sample:
-        """The rows, scaled or multiplied."""
-        return self.best.sample
-
-    @property
-    def compared(self) -> bool:
-        """True if there were enough rows to compare learners."""
-        return bool(self.sample.folds)
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """The held-out score of every candidate."""
-        suffix = "" if self.products is None else ", products"
-        tried = self.ranked if self.compared else []
-        return {f"{each.name}{suffix}": self.sample.scorer.from_share(each.score) for each in tried}
-
-    def sentence(self, reason: str) -> str:
-        """The choice and the numbers behind it, as one sentence."""
-        scorer, paired = self.sample.scorer, self.paired
-        ways = {"standard": "columns standardized", "mean-abs": "columns divided by their mean absolute value"}
-        how = "" if self.scaling is None else f", {ways[self.scaling.kind]}"
-        if self.products is not None:
-            how = ", columns standardized, and their products"
-        chosen = f"{self.best.name}, {self.epochs} epoch{'s' if self.epochs > 1 else ''}{how}"
-        if not self.compared:
-            return f"{chosen}: {reason or 'too few rows, or too few of a class, to compare learners'}"
-        if self.best.score == -math.inf:
-            return f"{chosen}: {scorer.name} is NaN on the held-out rows, so learners were not compared"
-        show, score, held = scorer.show_share, self.best.score, len(self.sample.held)
-        if paired is not None and self.products is not None:
-            score, held = paired.products, paired.rows
-        found = f"{scorer.name} {show(score)} on {held:,} held-out rows"
-        if scorer.is_accuracy:
-            weighted = "" if self.sample.weights is None else " by weight"
-            found = f"{show(score)} of {held:,} held-out rows right{weighted}"
-        if self.products is None and len(self.ranked) > 1:
-            other = max(self.ranked[1:], key=lambda each: each.score)
-            unclear = ", not clearly better" if other.score > self.best.score else ""
-            found += f"; best of the other {len(self.ranked) - 1}: {other.name}, {show(other.score)}{unclear}"
-        if paired is not None and self.products is not None:
-            found += f", {show(paired.columns)} without products"
-        elif paired is not None:
-            columns = f"{show(paired.columns)} without, on the same {paired.rows:,} rows"
-            found += f"; {show(paired.products)} with products of columns, {columns}"
-        return f"{chosen}: {found}{f'; {reason}' if reason else ''}"
-
-    @cached_property
-    def held_out(self) -> HeldOut:
-        """The best candidate's scores of the held-out rows; if they are few, of spare folds too."""
-        sample = self.sample
-        rows, scores = sample.held, sample.scores([run.state for run in self.best.runs])
-        if len(rows) < PLENTY and sample.spare_folds:
-            spare = replace(sample, folds=sample.spare_folds[: math.ceil(PLENTY / len(rows)) - 1])
-            epochs = max(map(len, self.best.scores))
-            tasks = spare.tasks(self.best.params, epochs)
-            threads = threads_for(len(tasks) * epochs * sample.table.stored, sample.n_jobs)
-            run_threads([partial(fit_epochs, task) for task in tasks], threads)
-            rows = np.concatenate([rows, spare.held])
-            scores = np.vstack([scores, spare.scores([task.state for task in tasks])])
-        own = None if sample.sample_weights is None else sample.sample_weights[rows]
-        return HeldOut(sample.labels.take(rows), scores, sample.weights_of(rows), own, sample.scorer)
-
-    def held_right(self) -> NDArray[np.bool_]:
-        """A mask of the rows that the best candidate gets right."""
-        right: NDArray[np.bool_] = predict_codes(self.held_out.scores) == self.held_out.labels.codes
-        return right
-
-    def choice(self, columns: NDArray[np.intp], features: int, why: str) -> Choice:
-        """The best candidate, to learn from rows of so many features, of which `columns` were compared."""
-        scores, sample, held = self.scores, self.sample, self.held_out if self.compared else None
-        if self.paired is not None and self.products is not None:  # these decided
-            scores[next(iter(scores))] = sample.scorer.from_share(self.paired.products)
-        if self.other is not None:
-            scores |= self.other.scores
-        return Choice(
-            replace(self.best.params, max_iter=self.epochs, tol=None, random_state=sample.seed),
-            why,
-            None if self.scaling is None else self.scaling.spread(columns, features),
-            None if self.products is None else replace(self.products, columns=columns[self.products.columns]),
-            scores,
-            held,
-            None if held is None else held.calibration(),
-        )
+def _sentence(ranked: list[Candidate], epochs: int, paired: Paired | None, reason: str) -> str:
+    """The choice and the numbers behind it, as one sentence."""
+    best, sample = ranked[0], ranked[0].sample
+    scorer, multiplied = sample.scorer, sample.products is not None
+    ways = {"standard": ", columns standardized", "mean-abs": ", columns divided by their mean absolute value"}
+    how = "" if sample.scaling is None else ways[sample.scaling.kind]
+    how = ", columns standardized, and their products" if multiplied else how
+    chosen = f"{best.params.written()}, {epochs} epoch{'s' if epochs > 1 else ''}{how}"
+    if not sample.folds:
+        return f"{chosen}: {reason or 'too few rows, or too few of a class, to compare learners'}"
+    if best.score == -math.inf:
+        return f"{chosen}: {scorer.name} is NaN on the held-out rows, so learners were not compared"
+    show, score, held = scorer.show_share, best.score, len(sample.held)
+    if paired is not None and multiplied:
+        score, held = paired.products, paired.rows
+    found = f"{scorer.name} {show(score)} on {held:,} held-out rows"
+    if scorer.is_accuracy:
+        weighted = "" if sample.weights is None else " by weight"
+        found = f"{show(score)} of {held:,} held-out rows right{weighted}"
+    if others := [each for each in ranked[1:] if each.sample is sample]:
+        other = max(others, key=lambda each: each.score)
+        unclear = ", not clearly better" if other.score > best.score else ""
+        found += f"; best of the other {len(others)}: {other.name}, {show(other.score)}{unclear}"
+    if paired is not None and multiplied:
+        found += f", {show(paired.columns)} without products"
+    elif paired is not None:
+        columns = f"{show(paired.columns)} without, on the same {paired.rows:,} rows"
+        found += f"; {show(paired.products)} with products of columns, {columns}"
+    return f"{chosen}: {found}{f'; {reason}' if reason else ''}"
 
 
 def select(
@@ -397,7 +246,7 @@ def select(
     time: Any = None,
     params: LinearParams | None = None,
     step: int | None = None,
-    column_name: Callable[[int], Any] | None = None,
+    find_names: Callable[[list[int]], dict[int, Any]] | None = None,
 ) -> Choice:
     """Scale if needed, let the candidates learn side by side, rank them, and compare them with products of columns.
 
@@ -416,8 +265,8 @@ def select(
         The single candidate, learned for all its epochs, instead of the family.
     step : int, optional
         The rows are every `step`-th one of all rows.
-    column_name : function, optional
-        The name of a column, for a warning about one that alone tells the label; None: no warning.
+    find_names : function, optional
+        The names of columns, for a warning about one that alone tells the label; None: no warning.
     """
     check_count("max_iter", MOST_EPOCHS if max_iter is None else max_iter)
     rows, step = _rows_to_compare(sample, step)
@@ -443,18 +292,29 @@ def select(
     else:
         scaling = find_scaling(table)
     sample = replace(sample, max_iter=epochs or MOST_EPOCHS)
-    scaled = sample if scaling is None else replace(sample, table=scaling.apply(table))
-    candidates = family(scaled.table) if params is None else [params]
-    found = rank(candidates, scaled, table.count, scaling)
-    if params is not None:
-        found.epochs = sample.max_iter
-    elif products and len(used := _columns_to_multiply(found, table, classes)):
-        found = _with_products(found, sample, used)
-    leak = None if column_name is None else find_leak(sample, found)
-    if leak is not None and column_name is not None:
-        name = column_name(int(columns[leak]))
+    scaled, paired = sample.scaled(scaling), None
+    ranked = rank(family(scaled.table) if params is None else [params], scaled)
+    if params is None and products and len(used := _columns_to_multiply(ranked[0])):
+        ranked, paired = _with_products(ranked, sample, used)
+    best = ranked[0]
+    epochs = best.epochs(table.count) if params is None else sample.max_iter
+    if find_names is not None and (leak := find_leak(sample, best)) is not None:
+        column = int(columns[leak])
+        name = find_names([column]).get(column, column)
         among += f"; column {name!r} alone tells the label: make sure that it is known when you predict"
-    return found.choice(columns, features, found.sentence(reason) + among)
+    scores = {each.name: sample.scorer.from_share(each.score) for each in ranked if sample.folds}
+    if paired is not None and best.sample.products is not None:  # these decided
+        scores[best.name] = sample.scorer.from_share(paired.products)
+    scaling, multiply, held = best.sample.scaling, best.sample.products, best.held_out if sample.folds else None
+    return Choice(
+        replace(best.params, max_iter=epochs, tol=None, random_state=sample.seed),
+        _sentence(ranked, epochs, paired, reason) + among,
+        None if scaling is None else scaling.spread(columns, features),
+        None if multiply is None else replace(multiply, columns=columns[multiply.columns]),
+        scores,
+        held,
+        None if held is None else held.calibration(),
+    )
 
 
 def _rows_to_compare(sample: Sample, step: int | None) -> tuple[Rows, int]:
@@ -476,21 +336,14 @@ def sample_step(stored: int, rows: int) -> int:
     return step
 
 
-def rank(
-    params: list[LinearParams],
-    sample: Sample,
-    rows: int,
-    scaling: Scaling | None = None,
-    products: Products | None = None,
-) -> Ranking:
-    """Let candidates with these params learn side by side, if there are held-out rows; weaker ones stop early.
+def rank(grid: list[LinearParams], sample: Sample) -> list[Candidate]:
+    """Let candidates with these params learn side by side; weaker ones stop early. The best is first.
 
-    The best one will learn from so many rows.
+    Without held-out rows, the first of the grid is.
     """
-    candidates = [Candidate(each, sample) for each in params]
+    candidates = [Candidate(params, sample) for params in grid]
     if not sample.folds:
-        epochs = min(sample.max_iter, max(UNTRIED_EPOCHS, SETTLED // rows))
-        return Ranking(candidates, epochs, scaling, products)
+        return candidates
     left, done = candidates, 0
     for epochs, stay in (*ROUNDS, (sample.max_iter, 1)):
         while done < min(epochs, sample.max_iter) and (active := [run for c in left for run in c.active_runs()]):
@@ -498,57 +351,48 @@ def rank(
             done += 1
         left = best_first(left)
         left = left[: 1 if left[0].score == 1.0 else stay]
-    best = left[0]
-    others = [each for each in best_first(candidates) if each is not best]
-    settled = SETTLED_EPOCHS[best.params.keep] if products is None else SETTLED_PRODUCTS
-    return Ranking([best, *others], best.epochs(rows, settled), scaling, products)
+    return [left[0], *(each for each in best_first(candidates) if each is not left[0])]
 
 
-def _columns_to_multiply(plain: Ranking, table: Table, classes: int) -> NDArray[np.intp]:
+def _columns_to_multiply(best: Candidate) -> NDArray[np.intp]:
     """The columns whose products are tried: all, or if there are too many, the mostly filled ones."""
+    sample, table = best.sample, best.sample.table
     none, used = np.empty(0, np.intp), np.arange(table.features)
-    if not plain.compared:
+    if not sample.folds or (sample.scorer.is_accuracy and np.count_nonzero(~best.right) <= TOO_FEW_WRONG):
         return none
-    if plain.sample.scorer.is_accuracy and np.count_nonzero(~plain.held_right()) <= TOO_FEW_WRONG:
-        return none
-    most = min(MOST_TERMS, MOST_WEIGHTS // weight_rows(classes))
+    most = min(MOST_TERMS, MOST_WEIGHTS // weight_rows(len(sample.labels.classes)))
     if table.sparse and count_terms(len(used)) > most:
         used = np.flatnonzero(np.bincount(table.values.indices) > MOST_FILLED * table.count)
     return used if count_terms(len(used)) <= most else none
 
 
-def _with_products(plain: Ranking, sample: Sample, used: NDArray[np.intp]) -> Ranking:
-    """The ranking with products of these columns if it is clearly better, else the one without."""
-    table, scaling = sample.table, plain.scaling
-    small, standard = _sample_for_products(sample, count_terms(len(used))), standardize(table)
+def _with_products(plain: list[Candidate], sample: Sample, used: NDArray[np.intp]) -> tuple[list[Candidate], Paired]:
+    """The candidates and one with products of these columns, which is first if it is clearly better."""
+    small, standard = _sample_for_products(sample, count_terms(len(used))), standardize(sample.table)
     multiply = Products(used, standard.center[used], standard.scale[used])
-    terms_of_rows = replace(small, table=multiply.apply(small.table))
+    terms = replace(small, table=multiply.apply(small.table), products=multiply)
     # One candidate: a second look at the same rows has to be quick.
-    first = family(terms_of_rows.table)[:1]
-    multiplied, same_rows = rank(first, terms_of_rows, table.count, products=multiply), plain
+    (multiplied,), same_rows = rank(family(terms.table)[:1], terms), plain[0]
     if small is not sample:  # the best candidate without products learns from the rows of the products
-        scaled = small if scaling is None else replace(small, table=scaling.apply(small.table))
-        same_rows = rank([plain.best.params], scaled, table.count, scaling)
+        (same_rows,) = rank([same_rows.params], small.scaled(same_rows.sample.scaling))
     better, paired = _compare_products(same_rows, multiplied)
-    found, other = (multiplied, plain) if better else (plain, multiplied)
-    found.other, found.paired = other, paired
-    return found
+    return [multiplied, *plain] if better else [*plain, multiplied], paired
 
 
-def _compare_products(plain: Ranking, multiplied: Ranking) -> tuple[bool, Paired]:
+def _compare_products(plain: Candidate, multiplied: Candidate) -> tuple[bool, Paired]:
     """Whether products of columns are clearly better on the same held-out rows, and the scores that decide.
 
     Further rows are held out only if those of the first comparison do not speak against products.
     """
-    if multiplied.best.score < plain.best.score:
-        return False, Paired(len(plain.sample.held), multiplied.best.score, plain.best.score)
+    if multiplied.score < plain.score:
+        return False, Paired(len(plain.sample.held), multiplied.score, plain.score)
     held = plain.held_out
     measure = held.scorer.measure(held.labels, held.weights)
     scores = [measure(each.held_out.scores) for each in (multiplied, plain)]
     if held.scorer.is_accuracy:
-        better = clearly_better(multiplied.held_right(), plain.held_right(), held.weights)
+        better = clearly_better(multiplied.right, plain.right, held.weights)
     else:
-        better = scores[0] > scores[1] + plain.best.error(scores[1])
+        better = scores[0] > scores[1] + plain.error(scores[1])
     return better, Paired(len(held.scores), *scores)
 
 
@@ -574,26 +418,25 @@ def _sample_for_products(sample: Sample, terms: int) -> Sample:
 
 def _select_regression(sample: Sample, max_iter: int | None, among: str) -> Choice:
     """The C, epsilon and epochs of a regression."""
-    labels, folds, scorer = sample.labels, sample.folds, sample.scorer
     grid = tuning_grid(typical_squared_norm(sample.table), seed=sample.seed, is_regression=True)
     if max_iter is not None:
         grid = [replace(params, max_iter=max_iter) for params in grid[: len(grid) // 2]]
-    if not folds:
+    if not sample.folds:
         chosen = grid[-len(grid) // 3]
         return Choice(chosen, f"{chosen.written()}: too few rows to compare parameters")
-    tried = try_params(grid, sample.table, labels, sample.weights, folds, scorer)
+    tried = try_params(grid, sample)
     (params, best), (other, second) = tried[:2]
-    score = "R²" if scorer is R2 else scorer.name
+    score = "R²" if sample.scorer is R2 else sample.scorer.name
     found = f"{score} {best.mean:.4f} on {len(sample.held):,} held-out rows{among}"
     why = f"{params.written()}: {found}; best of the other {len(tried) - 1}: {other.written()}, {second.mean:.4f}"
     return Choice(params, why, scores={each.written(): score.mean for each, score in tried})
 
 
-def find_leak(sample: Sample, found: Ranking) -> int | None:
+def find_leak(sample: Sample, best: Candidate) -> int | None:
     """The column that alone, by a threshold, tells two classes apart; such a column is often a copy of the label."""
     table, codes = sample.table, sample.labels.codes
     present = np.flatnonzero(np.bincount(codes))
-    if not found.compared or not sample.scorer.is_accuracy or found.best.score < LEAK_SCORE:
+    if not sample.folds or not sample.scorer.is_accuracy or best.score < LEAK_SCORE:
         return None
     if len(present) != 2 or not 2 <= table.features <= LEAK_COLUMNS or table.count < 50:
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,6 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import LinearLearner, remember_columns
 from rosenblatt.learners.fit import warn_if_unfinished
-from rosenblatt.learners.stopping import History
 from rosenblatt.learners.targets import row_weights
 from rosenblatt.models.predictors import Predictor
 from rosenblatt.select.passes import SharedRun, run_epoch
@@ -141,20 +141,9 @@ class Sweep(BaseEstimator):  # type: ignore[misc]
         """The state of the best learner for a file; None if it cannot continue."""
         return self.best_.saved_state()
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The sorted labels; an AttributeError for regressions."""
-        return self.best_.classes_
-
-    @property
-    def history_(self) -> History:
-        """Mistakes and updates of the best learner, epoch by epoch."""
-        return self.best_.history_
-
-    @property
-    def stop_reason_(self) -> str:
-        """Why the best learner stopped."""
-        return self.best_.stop_reason_
+    classes_ = property(attrgetter("best_.classes_"), doc="The sorted labels; an AttributeError for regressions.")
+    history_ = property(attrgetter("best_.history_"), doc="Mistakes and updates of the best learner, epoch by epoch.")
+    stop_reason_ = property(attrgetter("best_.stop_reason_"), doc="Why the best learner stopped.")
 
     def __sklearn_tags__(self) -> Any:
         return self.learners[0].__sklearn_tags__() if self.learners else super().__sklearn_tags__()

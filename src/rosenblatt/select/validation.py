@@ -12,25 +12,24 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import has_fit_parameter
 
 from rosenblatt import learners
 from rosenblatt.data.labels import Labels, Numbers, encode_labels, one_label_of
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.fit import check_lengths
-from rosenblatt.learners.targets import row_weights
+from rosenblatt.learners.targets import rows_with_weight
 from rosenblatt.learners.weights import seed_of
 from rosenblatt.params import Params
 from rosenblatt.select.auto import AutoPerceptron, table_of
 from rosenblatt.select.calibrated import ProbabilisticClassifier
-from rosenblatt.select.choice import Choice, score_folds, training_weights
-from rosenblatt.select.folds import CrossValidation, Fold, check_learner, make_folds
+from rosenblatt.select.choice import Choice, Sample, training_weights
+from rosenblatt.select.folds import CrossValidation, check_learner
 from rosenblatt.select.scaling import Scaling, describe_scaling, find_scaling, typical_squared_norm
-from rosenblatt.select.scoring import Scorer, check_defined, make_scorer, nan_last
+from rosenblatt.select.scoring import check_defined, make_scorer, nan_last
 from rosenblatt.select.search import try_params, tuning_grid
 
 MOST_KERNEL_ROWS = 5_000  # the time of kernels and votes grows with the square of the rows
@@ -96,22 +95,35 @@ def cross_validate(
     if not wrapped:
         check_learner(learner)
     labels = one_label_of(y, type(learner).__name__) if wrapped else learner.labels_of(y)
+    sample = _sample(X, labels, sample_weight, learner.class_weight, scoring, random_state, n_jobs)
+    split: dict[str, Any] = {"groups": groups, "time": time}
+    return _cross_validate(learner, sample.split(folds, **split), **split)
+
+
+def _sample(
+    X: Any, labels: Labels, sample_weight: Any, class_weight: Any, scoring: Any, random_state: Any, n_jobs: int
+) -> Sample:
+    """The rows with their weights and the scorer."""
     _, table, _ = table_of(X, labels)
     check_lengths(table, labels)
     scorer = make_scorer(scoring, regression=isinstance(labels, Numbers))
-    samples = row_weights(sample_weight, None, labels)
-    weights = row_weights(sample_weight, learner.class_weight, labels)
-    parts = make_folds(labels, weights, folds, seed_of(random_state), groups=groups, time=time)
-    found: list[tuple[Any, Any]] = []
-    if wrapped:
-        for part in parts:
-            each = clone(learner)
-            each._begin(table.values, labels, training_weights(samples, part, table.count), groups=groups, time=time)
-            found.append((each._predictor.scores(table, part[1]), each.calibrator()))
-    else:
-        learned = Choice(learner.params()).fold_scores(table, labels, samples, parts, n_jobs)
-        found = [(each, None) for each in learned]
-    return score_folds(scorer, labels, weights, parts, found)
+    how: dict[str, Any] = {"seed": seed_of(random_state), "n_jobs": n_jobs, "scorer": scorer}
+    return Sample.of(table, labels, sample_weight, class_weight, **how)
+
+
+def _cross_validate(learner: Any, sample: Sample, **split: Any) -> CrossValidation:
+    """The score of a learner on each fold; `groups` or `time` split the rows."""
+    if not isinstance(learner, ProbabilisticClassifier):
+        scores = Choice(learner.params()).fold_scores(sample)
+        return sample.cross_validation(scores, [None] * len(scores))
+    scores, calibrators, table = [], [], sample.table
+    for fold in sample.folds:
+        fitted = clone(learner)
+        weights = training_weights(sample.sample_weights, fold, table.count)
+        fitted._begin(table.values, sample.labels, weights, **split)
+        scores.append(fitted._predictor.scores(table, fold[1]))
+        calibrators.append(fitted.calibrator())
+    return sample.cross_validation(scores, calibrators)
 
 
 @dataclass(frozen=True)
@@ -221,30 +233,23 @@ def tune(
     if task not in ("classification", "regression"):
         raise ParameterError(f"task={task!r}: must be 'classification' or 'regression'")
     is_regression = task == "regression"
-    labels = Numbers.of(y, 0.0) if is_regression else one_label_of(y, "tune")
-    _, table, _ = table_of(X, labels)
-    check_lengths(table, labels)
-    weights = None if sample_weight is None else np.asarray(sample_weight)
-    if weights is not None and weights.shape == (table.count,) and weights.any():
-        present = np.flatnonzero(weights)  # a row of weight 0 is ignored, also for the size of the steps
-        table, y, sample_weight = as_table(table.take(present)), np.asarray(y)[present], weights[present]
-        labels = (labels if is_regression else labels.weighed(weights)).take(present)
-        groups, time = (None if each is None else np.asarray(each)[present] for each in (groups, time))
-    scaling = find_scaling(table) if scale else None
-    scaled = table if scaling is None else scaling.apply(table)
-    how: dict[str, Any] = {"folds": folds, "groups": groups, "time": time, "sample_weight": sample_weight}
-    how |= {"scoring": scoring, "random_state": random_state, "n_jobs": n_jobs}
-    seed, scorer = seed_of(random_state), make_scorer(scoring, regression=is_regression)
-    weights = row_weights(sample_weight, None, labels)
-    parts = make_folds(labels, weights, folds, seed, groups=groups, time=time)
-    grid = tuning_grid(typical_squared_norm(scaled), seed=seed, is_regression=is_regression)
-    found = try_params(grid, scaled, labels, weights, parts, scorer, n_jobs)
+    labels = Numbers.of(y, 0.0) if is_regression else one_label_of(y, "tune").weighed(sample_weight)
+    sample = _sample(X, labels, sample_weight, None, scoring, random_state, n_jobs)
+    if (rows := rows_with_weight(sample.weights)) is not None:  # others are ignored, also for the size of the steps
+        sample = sample.take(rows)
+        groups, time = (None if each is None else np.asarray(each)[rows] for each in (groups, time))
+    split: dict[str, Any] = {"groups": groups, "time": time}
+    sample = sample.split(folds, **split)
+    scaling = find_scaling(sample.table) if scale else None
+    scaled = sample.scaled(scaling)
+    grid = tuning_grid(typical_squared_norm(scaled.table), seed=sample.seed, is_regression=is_regression)
+    found = try_params(grid, scaled)
     tried = [(getattr(learners, params.learner)(**params.values()), each) for params, each in found]
     if not is_regression:
         auto = AutoPerceptron(scoring=scoring, random_state=random_state, n_jobs=n_jobs)
-        tried.append((auto, cross_validate(table.values, y, auto, **how)))
+        tried.append((auto, _cross_validate(auto, sample, **split)))
     tried.sort(key=lambda pair: nan_last(pair[1].mean))
-    check_defined(scorer, tried[0][1].mean)
+    check_defined(sample.scorer, tried[0][1].mean)
     return Tuning(scaling, tried)
 
 
@@ -376,46 +381,29 @@ def compare(
     if classifiers is not None and not isinstance(classifiers, dict):
         raise ParameterError(f"classifiers must be a dict of names and classifiers, not {type(classifiers).__name__}")
     labels = encode_labels(y)
-    _, table, _ = table_of(X, labels)
-    check_lengths(table, labels)
-    scaling = find_scaling(table)
-    scaled = table if scaling is None else scaling.apply(table)
-    weights = row_weights(sample_weight, None, labels)
-    parts = make_folds(labels, weights, folds, seed_of(random_state), groups=groups, time=time)
-    scorer = make_scorer(scoring)
-    for training, _ in parts:
+    sample = _sample(X, labels, sample_weight, None, scoring, random_state, n_jobs=1)
+    sample = sample.split(folds, groups=groups, time=time)
+    scaling = find_scaling(sample.table)
+    for training, _ in sample.folds:
         known = np.unique(labels.codes[training])
         if len(known) < 2:
             rare = np.delete(labels.classes, known).tolist()[0]
             raise DataError(f"the label {rare!r} has too few rows: every training part needs two labels")
-    chosen = {**family(table.count), **baselines()} if classifiers is None else classifiers
-    measured = [_measure(name, each, scaled, labels, parts, weights, scorer) for name, each in chosen.items()]
-    return Comparison(
-        table.count,
-        table.features,
-        len(labels.classes),
-        folds,
-        describe_scaling(scaling),
-        sorted(measured, key=lambda each: nan_last(each.score)),
-        scorer.name,
-    )
+    scaled, (count, features) = sample.scaled(scaling), (sample.table.count, sample.table.features)
+    chosen = {**family(count), **baselines()} if classifiers is None else classifiers
+    measured = [_measure(name, each, scaled) for name, each in chosen.items()]
+    measured.sort(key=lambda each: nan_last(each.score))
+    sizes = count, features, len(labels.classes), folds
+    return Comparison(*sizes, describe_scaling(scaling), measured, sample.scorer.name)
 
 
-def _measure(
-    name: str,
-    classifier: Any,
-    table: Table,
-    labels: Labels,
-    parts: list[Fold],
-    weights: NDArray[np.float64] | None,
-    scorer: Scorer,
-) -> Measured:
-    y, measured = labels.classes[labels.codes], []
-    for training, held in parts:
+def _measure(name: str, classifier: Any, sample: Sample) -> Measured:
+    table, scorer, classes, measured = sample.table, sample.scorer, sample.labels.classes, []
+    y = classes[sample.labels.codes]
+    for (training, held), (labels, weights) in zip(sample.folds, sample.parts, strict=True):
         X_train, X_held, fitted, more = table.take(training), table.take(held), clone(classifier), {}
-        counted = None if weights is None else weights[held]
-        if weights is not None and has_fit_parameter(fitted, "sample_weight"):
-            more = {"sample_weight": weights[training]}
+        if sample.weights is not None and has_fit_parameter(fitted, "sample_weight"):
+            more = {"sample_weight": sample.weights[training]}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a classifier that stops at its last epoch is measured as it is
             started = clock.perf_counter()
@@ -423,21 +411,15 @@ def _measure(
         learned = clock.perf_counter()
         right = fitted.predict(X_held) == y[held]
         seconds = (clock.perf_counter() - learned) / len(held)
-        score = accuracy = np.average(right, weights=counted)
+        score = accuracy = np.average(right, weights=weights)
         if not scorer.is_accuracy:
-            score, known = math.nan, getattr(fitted, "classes_", labels.classes)
+            score, known = math.nan, getattr(fitted, "classes_", classes)
             methods = [scorer.response] + ["predict_proba"] * (scorer.response == "decision_function")
             respond = next((getattr(fitted, method) for method in methods if hasattr(fitted, method)), None)
-            if respond is not None and (scorer.response == "predict" or len(known) == len(labels.classes)):
-                score = scorer.of_response(respond(X_held), labels.take(held), counted)
-        measured.append((accuracy, learned - started, seconds, score, len(held) if counted is None else counted.sum()))
-    accuracies, learning, predicting, scores, shares = np.array(measured, float).T
-    accuracy = CrossValidation(accuracies, None if weights is None else shares)
-    return Measured(
-        name,
-        accuracy.mean,
-        accuracy.standard_error,
-        float(np.median(learning)),
-        1e6 * float(np.median(predicting)),
-        replace(accuracy, scores=scores).mean,
-    )
+            if respond is not None and (scorer.response == "predict" or len(known) == len(classes)):
+                score = scorer.of_response(respond(X_held), labels, weights)
+        measured.append((accuracy, learned - started, seconds, score))
+    accuracies, learning, predicting, scores = np.array(measured, float).T
+    accuracy = CrossValidation(accuracies, None if sample.weights is None else np.array(sample.shares))
+    times = float(np.median(learning)), 1e6 * float(np.median(predicting))
+    return Measured(name, accuracy.mean, accuracy.standard_error, *times, replace(accuracy, scores=scores).mean)

@@ -23,15 +23,14 @@ from rosenblatt.learners.fit import FitPlan, FitTask, fit_epochs
 from rosenblatt.learners.serialization import fitted_to_tree, over_all_columns
 from rosenblatt.learners.stopping import StoppingCriterion
 from rosenblatt.learners.streaming import Fitted
-from rosenblatt.learners.targets import class_weights, row_weights, weight_rows
+from rosenblatt.learners.targets import class_weights, weight_rows
 from rosenblatt.learners.weights import WeightState, seed_of
 from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.container import to_tree
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import FEW_WEIGHTS, Linear, Quadratic
 from rosenblatt.params import KernelPerceptronParams, LinearParams, Params
-from rosenblatt.select.choice import Choice, HoldoutResult
-from rosenblatt.select.folds import make_folds
+from rosenblatt.select.choice import Choice, HoldoutResult, Sample
 from rosenblatt.select.scoring import Scorer
 
 MOST_WEIGHTS = 1 << 30  # of all classes together
@@ -112,9 +111,9 @@ class TrainingRun:
 
         With `groups`, rows of one group share a fold; with `time`, a learner of earlier rows scores each part.
         """
-        labels, weights = self.plan.labels, row_weights(self.store.weights, None, self.plan.labels)
-        parts = make_folds(labels, None, folds, seed_of(self.params.random_state), groups=groups, time=time)
-        held = self.choice.hold_out(self.table, labels, weights, parts, scorer=scorer)
+        given = self.table, self.plan.labels, self.store.weights, self.choice.params.class_weight
+        sample = Sample.of(*given, scorer=scorer, seed=seed_of(self.params.random_state))
+        held = self.choice.hold_out(sample.split(folds, groups=groups, time=time))
         of = "" if groups is None else ", of other groups"
         how = f", each predicted by a model of the other {folds - 1} of {folds} folds{of}"
         if time is not None:

@@ -25,11 +25,11 @@ from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import Quadratic
 from rosenblatt.params import Params, make_params, name_of
 from rosenblatt.select.calibration import saved_calibration
-from rosenblatt.select.choice import Choice, HoldoutResult
+from rosenblatt.select.choice import Choice, HoldoutResult, Sample
 from rosenblatt.select.folds import too_few_rows
 from rosenblatt.select.scaling import Scaling, find_scaling
 from rosenblatt.select.scoring import make_scorer
-from rosenblatt.select.search import Sample, select
+from rosenblatt.select.search import select
 from rosenblatt.training.holdout import check_split, judge_by, read_split
 from rosenblatt.training.run import TrainingRun, can_resume, check_size, features_of, labels_of
 
@@ -183,11 +183,7 @@ def train_dataset(
         rows = store.csr(features).table(), labels_of(dataset, store), store.weights, class_weight
         how: dict[str, Any] = parameters | split
         sample = Sample.of(*rows, seed=seed_of(how.pop("random_state", 0)), scorer=scorer)
-
-        def column_name(column: int) -> Any:
-            return dataset.find_names([column]).get(column, column)
-
-        choice = select(sample, products=products, column_name=column_name, **how)
+        choice = select(sample, products=products, find_names=dataset.find_names, **how)
         store.release()
         on_choice(choice.why)
     choice.params.class_weight = class_weight

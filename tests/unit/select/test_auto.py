@@ -20,8 +20,9 @@ from rosenblatt.learners.targets import hold_out
 from rosenblatt.models.predictors import FARTHEST_VALUE, Products, count_terms
 from rosenblatt.params import AROWParams
 from rosenblatt.select import search
+from rosenblatt.select.choice import Sample
 from rosenblatt.select.scaling import find_scaling, standardize, typical_squared_norm
-from rosenblatt.select.search import Candidate, Sample, best_first, clearly_better
+from rosenblatt.select.search import Candidate, best_first, clearly_better
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
