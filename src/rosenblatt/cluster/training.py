@@ -229,7 +229,7 @@ def _choose(executor: Executor, data: Partitions, products: bool, parameters: di
         options["class_weight"] = data.class_weights(options["class_weight"])
     labels, class_weight = Labels(data.classes.values, rows.codes), options.pop("class_weight", None)
     table, seed = rows.csr(max(data.features, rows.features, 1)).table(), options.pop("random_state")
-    sample = Sample.of(table, labels, rows.weights, class_weight, seed=seed)
+    sample = Sample(table, labels, seed=seed).weighed(rows.weights, class_weight)
     choice = select(sample, products=products, step=step, **options)
     choice.params.class_weight = class_weight
     return choice

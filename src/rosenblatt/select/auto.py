@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Self, get_args
@@ -33,6 +34,7 @@ from rosenblatt.params import PerceptronParams, values_from_json
 from rosenblatt.select.calibrated import ProbabilisticClassifier
 from rosenblatt.select.calibration import Calibration, Method, saved_calibration
 from rosenblatt.select.choice import MOST_EPOCHS, Choice, Sample
+from rosenblatt.select.folds import take_rows
 from rosenblatt.select.scaling import Scaling
 from rosenblatt.select.scoring import make_scorer
 from rosenblatt.select.search import select
@@ -169,9 +171,9 @@ class AutoPerceptron(ProbabilisticClassifier):
 
     def saved_state(self) -> dict[str, Any] | None:
         """The learner, what it is given, and more; None if learning cannot continue."""
-        saved, space = super().saved_state(), {"scaling": self.scaling_, "products": self.products_}
-        chosen = {"choice": self.choice_, "scores": self.scores_}
-        return saved and saved | chosen | {name: to_tree(part) for name, part in space.items()}
+        saved, own = super().saved_state(), {"choice": self.choice_, "scores": self.scores_}
+        own |= {"scaling": to_tree(self.scaling_), "products": to_tree(self.products_)}
+        return saved and saved | own
 
     @classmethod
     def from_model(cls, model: Model, saved: dict[str, Any]) -> Self:
@@ -183,8 +185,7 @@ class AutoPerceptron(ProbabilisticClassifier):
             seen = count_terms(len(products.columns))
         best = learner_from_tree(saved["inner"], model.classes, seen, {})
         scores = {str(name): float(score) for name, score in saved["scores"].items()}
-        auto._remember(np.empty((0, model.features)), model.encoder)
-        auto.encoded_names_ = model.names if model.encoder is not None else {}
+        auto._remember(np.empty((0, model.features)), model.encoder, model.names)
         if model.encoder is None and hasattr(model, "feature_names_in_"):
             auto.feature_names_in_ = model.feature_names_in_
         choice = Choice(best.params(), str(saved["choice"]), scaling, products, scores)
@@ -203,34 +204,21 @@ class AutoPerceptron(ProbabilisticClassifier):
         """The intercepts for unscaled rows; absent if products were chosen: see `best_`."""
         return self._linear("intercept_").intercept
 
-    def _begin(
-        self,
-        X: Any,
-        labels: Labels,
-        sample_weight: Any,
-        *,
-        more_to_come: bool = False,
-        params: Any = None,
-        **split: Any,
-    ) -> None:
-        """Choose, learn from all rows, and calibrate; `groups` or `time` split the rows."""
+    def _begin(self, X: Any, labels: Labels, sample_weight: Any, *, more_to_come: bool = False, **how: Any) -> None:
+        """Choose, learn from all rows, and calibrate; `groups` or `time` split the rows, `params` leave no choice."""
         if self.calibrate not in get_args(Method):
             raise ParameterError(f"calibrate={self.calibrate!r}: must be 'auto', 'sigmoid' or 'isotonic'")
         if self.products not in (True, False):
             raise ParameterError(f"products={self.products!r}: must be True or False")
-        X, table, dataset = table_of(X, labels)
+        X, table, encoder, names = table_of(X, labels)
         check_lengths(table, labels)
-        how: dict[str, Any] = {"seed": seed_of(self.random_state), "scorer": make_scorer(self.scoring)}
-        given = table, labels, sample_weight, self.class_weight
-        sample = Sample.of(*given, more_to_come=more_to_come, n_jobs=self.n_jobs, **how)
+        seed, scorer = seed_of(self.random_state), make_scorer(self.scoring)
+        sample = Sample(table, labels, seed=seed, n_jobs=self.n_jobs, scorer=scorer)
+        sample = sample.weighed(sample_weight, self.class_weight, more_to_come=more_to_come)
         if sample.weights is not None and not sample.weights.any():
             raise DataError("every row has the weight 0: there is nothing to learn from")
-
-        def find_names(columns: Any) -> dict[int, Any]:
-            return dict(enumerate(table.names or ())) if dataset is None else dataset.find_names(columns)
-
-        split |= {"products": self.products, "max_iter": self.max_iter, "params": params}
-        choice = select(sample, find_names=find_names, **split)
+        how |= {"products": self.products, "max_iter": self.max_iter}
+        choice = select(sample, find_names=lambda columns: names, **how)
         plan = choice.plan(sample.scaled(choice.scaling).table, labels, sample.weights)
         (task,) = plan.run()
         held = choice.held_out
@@ -238,10 +226,7 @@ class AutoPerceptron(ProbabilisticClassifier):
             held = sample.held_out(slice(None), task.state.predictor().scores(task.table))
         learner = getattr(learners, plan.params.learner)(**plan.params.values())
         learner.finish_fit(np.empty((0, task.state.features)), plan, [task])
-        self._remember(X, None if dataset is None else dataset.encoder)
-        self.encoded_names_ = (
-            {} if dataset is None else dataset.find_names(np.unique(table.values.indices)[:MOST_NAMES])
-        )
+        self._remember(X, encoder, names)
         self._begin_with(learner, choice, held.calibration(self.calibrate))
         if self.verbose:
             print(self.choice_)
@@ -253,13 +238,14 @@ class AutoPerceptron(ProbabilisticClassifier):
         self.scores_, self.choice_ = choice.scores, choice.why
         self._predictor = replace(self._snapshot(), calibration=calibration)
 
-    def _remember(self, X: Any, encoder: Any) -> None:
+    def _remember(self, X: Any, encoder: Any, names: Mapping[int, Any]) -> None:
         """Set scikit-learn's attributes of the columns: with an encoder, of its columns; X is encoded."""
         remember_columns(self, X)
         self.encoder_, self.encoded_width_ = encoder, self.n_features_in_
+        self.encoded_names_ = {} if encoder is None else names
         if isinstance(encoder, TableEncoder):
-            names = np.array([column.name for column in encoder.columns], dtype=object)
-            self.__dict__.update(feature_names_in_=names, n_features_in_=len(names))
+            columns = np.array([column.name for column in encoder.columns], dtype=object)
+            self.__dict__.update(feature_names_in_=columns, n_features_in_=len(columns))
 
     def _learn_more(self, X: Any, table: Table, labels: Labels, sample_weight: Any) -> None:
         """Continue with the chosen learner; the terms of many rows are not held all at once."""
@@ -270,7 +256,7 @@ class AutoPerceptron(ProbabilisticClassifier):
             table = self.scaling_.apply(table)
         parts = [(table, np.arange(table.count))] if self.products_ is None else self.products_.iter_terms(table)
         for terms, part in parts:
-            some = None if weights is None else weights[part]
+            some = take_rows(weights, part)
             if some is None or some.any():  # rows of weight 0 are ignored
                 self.best_.partial_fit(terms.values, y[part], known, some)
 
@@ -299,12 +285,16 @@ class AutoPerceptron(ProbabilisticClassifier):
         return ModelSnapshot(self.best_.classes_, (model,), self.n_features_in_, columns_of(self))
 
 
-def table_of(X: Any, labels: Labels) -> tuple[Any, Table, Any]:
-    """Rows, table and data set: texts, dicts or a frame of other columns than numbers, as `train` reads a file."""
+def table_of(X: Any, labels: Labels) -> tuple[Any, Table, Any, Mapping[int, Any]]:
+    """Rows, table, encoder and names of columns.
+
+    Texts, dicts or a frame of other columns than numbers are encoded as `train` encodes a file.
+    """
     X = collected(X)
     texts, dicts = are_texts(X), isinstance(X, list) and bool(X) and all(isinstance(row, dict) for row in X)
     try:
-        return X, as_table(X), None
+        plain = as_table(X)
+        return X, plain, None, dict(enumerate(plain.names or ()))
     except (TypeError, ValueError):  # cells that are not numbers
         if not (texts or dicts or hasattr(X, "__arrow_c_stream__")):
             raise
@@ -328,7 +318,7 @@ def table_of(X: Any, labels: Labels) -> tuple[Any, Table, Any]:
     dataset.encoder = replace(dataset.encoder, zeros=zeros)
     store = dataset.load()
     rows = store.csr(dataset.encoder.features).matrix()
-    return rows, as_table(rows), dataset
+    return rows, as_table(rows), dataset.encoder, dataset.find_names(np.unique(rows.indices)[:MOST_NAMES])
 
 
 def _columns_of(rows: list[dict[Any, Any]]) -> tuple[tuple[str, ...], Any]:

@@ -328,8 +328,8 @@ class Calibrated(ProbabilisticClassifier):
             learner.class_weight = {label: weight for label, weight in dict(told).items() if label in come}
         learner.fit_labels(X, table, labels, sample_weight)
         warn_if_unfinished(learner, stacklevel=4)
-        given = table, labels, sample_weight, learner.class_weight
-        sample = Sample.of(*given, more_to_come=True, n_jobs=self.n_jobs, seed=seed_of(learner.random_state))
+        sample = Sample(table, labels, n_jobs=self.n_jobs, seed=seed_of(learner.random_state))
+        sample = sample.weighed(sample_weight, learner.class_weight, more_to_come=True)
         held = Choice(learner.params()).hold_out(sample.split(self.folds, **split))
         learner.class_weight = told
         self.learner_, self.classes_ = learner, labels.classes

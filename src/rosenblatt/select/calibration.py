@@ -171,12 +171,11 @@ class Calibration(Part):
     @cached_property
     def calibrator(self) -> Calibrator:
         """The curves."""
-        if self.fitted is not None:
-            return replace(self.take(slice(self.fitted)), fitted=None).calibrator
-        if self.method != "auto":
-            return fit_calibrator(self.scores, self.codes, self.method, self.weights)
-        is_enough = effective_rows(self.weights, len(self.codes)) >= ENOUGH
-        return fit_calibrator(self.scores, self.codes, "blend" if is_enough else "sigmoid", self.weights)
+        known, method = self if self.fitted is None else self.take(slice(self.fitted)), self.method
+        if method == "auto":
+            is_enough = effective_rows(known.weights, len(known.codes)) >= ENOUGH
+            return fit_calibrator(known.scores, known.codes, "blend" if is_enough else "sigmoid", known.weights)
+        return fit_calibrator(known.scores, known.codes, method, known.weights)
 
     def probabilities(self, scores: Floats) -> Floats:
         """One column for each class."""

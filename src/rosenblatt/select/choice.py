@@ -54,20 +54,10 @@ class Sample:
     scorer: Scorer = ACCURACY
     held_tables: dict[Any, Table] = field(default_factory=dict, init=False)  # of dense rows, by fold and precision
 
-    @classmethod
-    def of(
-        cls,
-        table: Table,
-        labels: Labels,
-        sample_weight: Any,
-        class_weight: Any,
-        *,
-        more_to_come: bool = False,
-        **how: Any,
-    ) -> Sample:
-        """Rows with the weights of samples and classes; with `more_to_come`, a class may still come."""
-        weights = row_weights(sample_weight, class_weight, labels, more_to_come=more_to_come)
-        return cls(table, labels, weights, row_weights(sample_weight, None, labels), **how)
+    def weighed(self, sample_weight: Any, class_weight: Any, *, more_to_come: bool = False) -> Sample:
+        """The rows with the weights of samples and classes; with `more_to_come`, a class may still come."""
+        weights = row_weights(sample_weight, class_weight, self.labels, more_to_come=more_to_come)
+        return replace(self, weights=weights, sample_weights=row_weights(sample_weight, None, self.labels))
 
     @cached_property
     def held(self) -> Rows:
@@ -93,6 +83,12 @@ class Sample:
     def measures(self) -> list[Measure]:
         """For each fold, the score of the held-out rows from their scores."""
         return [self.scorer.measure(*part) for part in self.parts]
+
+    def training_weights(self, fold: Fold) -> Floats:
+        """The weights of all samples, 0 for held-out rows."""
+        found, rows = np.zeros(self.table.count), fold[0]
+        found[rows] = 1.0 if self.sample_weights is None else self.sample_weights[rows]
+        return found
 
     @cached_property
     def targets(self) -> Targets:
@@ -129,12 +125,10 @@ class Sample:
         A fold of one class, of which a score of ranks is not defined, is left out.
         """
         found = []
-        for each, calibrator, (labels, weights), share in zip(
-            scores, calibrators, self.parts, self.shares, strict=True
-        ):
-            score = self.scorer(each, labels, weights, calibrator)
+        for fold, (labels, weights) in enumerate(self.parts):
+            score = self.scorer(scores[fold], labels, weights, calibrators[fold])
             if not math.isnan(score) or len(np.unique(labels.codes)) > 1:
-                found.append((score, share))
+                found.append((score, self.shares[fold]))
         by_fold, shares = np.array(found or [(math.nan, 1.0)]).T
         return CrossValidation(by_fold, None if self.weights is None else shares, self.scorer.name)
 
@@ -145,27 +139,16 @@ class Sample:
 
     def split(self, folds: int, *, groups: Any = None, time: Any = None) -> Sample:
         """The rows in so many folds."""
-        how: dict[str, Any] = {"groups": groups, "time": time}
-        return replace(self, folds=make_folds(self.labels, self.weights, folds, self.seed, **how))
+        return replace(self, folds=make_folds(self.labels, self.weights, folds, self.seed, groups=groups, time=time))
 
     def take(self, rows: Rows) -> Sample:
         """Some of the rows, without folds."""
-
-        def some(weights: Floats | None) -> Floats | None:
-            taken: Floats | None = take_rows(weights, rows)
-            return None if taken is None or bool(np.all(taken == 1.0)) else taken
-
         index, table = rows.astype(np.uint32), self.table
         table = table.csr().select(index).table() if table.sparse else as_table(table.take(index))
-        own: dict[str, Any] = {"weights": some(self.weights), "sample_weights": some(self.sample_weights)}
-        return replace(self, table=table, labels=self.labels.take(index), **own, folds=[], spare_folds=[])
-
-    def compact(self) -> tuple[Sample, NDArray[np.intp]]:
-        """The rows over the columns that they use, if they are sparse, and these columns."""
-        if not self.table.sparse:
-            return self, np.arange(self.table.features)
-        rows, columns = self.table.csr().compact()
-        return replace(self, table=rows.table()), columns
+        labels, given = self.labels.take(index), (self.weights, self.sample_weights)
+        weights, own = (row_weights(take_rows(each, index), None, labels, more_to_come=True) for each in given)
+        some = replace(self, table=table, labels=labels, folds=[], spare_folds=[])
+        return replace(some, weights=weights, sample_weights=own)
 
     def scaled(self, scaling: Scaling | None) -> Sample:
         """The rows with scaled columns."""
@@ -229,11 +212,11 @@ class HeldOut:
             return {}
         return {scorer.name: scorer(self.scores, self.labels, self.weights, self.calibrator)}
 
-    def result(self, rows: str, how: str = "") -> HoldoutResult:
+    def result(self, rows: str, how: str) -> HoldoutResult:
         """The evaluation of the scores."""
-        labels = self.labels
-        found = evaluate_scores(labels.classes, labels.codes, self.scores, self.weights, self.calibrator)
-        return HoldoutResult(found, rows, how, self.other_scores())
+        classes, codes = self.labels.classes, self.labels.codes
+        found = evaluate_scores(classes, codes, self.scores, self.weights, self.calibrator)
+        return HoldoutResult(found, f"{len(codes):,} {rows}", how, self.other_scores())
 
 
 @dataclass(frozen=True)
@@ -251,10 +234,8 @@ class Choice:
     @property
     def held(self) -> HoldoutResult | None:
         """The evaluation on the held-out rows."""
-        if self.held_out is None:
-            return None
-        rows = f"{len(self.held_out.labels.codes):,} held-out rows"
-        return self.held_out.result(rows, ", by which the learner was chosen")
+        held = self.held_out
+        return None if held is None else held.result("held-out rows", ", by which the learner was chosen")
 
     def plan(self, table: Table, labels: Labels, sample_weight: Any = None, states: list[Any] | None = None) -> FitPlan:
         """The fit of these rows, which are scaled already; products of many rows are not held all at once."""
@@ -272,8 +253,7 @@ class Choice:
         """The scores of each fold's held-out rows, by a learner of its training rows."""
 
         def score(fold: Fold, cancel: NDArray[np.uint8]) -> Floats:
-            weights = training_weights(sample.sample_weights, fold, sample.table.count)
-            plan = self.plan(sample.table, sample.labels, weights)
+            plan = self.plan(sample.table, sample.labels, sample.training_weights(fold))
             if cancel[0]:  # another fold has failed
                 return np.empty((0, 1))
             found = self.predictors([task.state for task in plan.run()])
@@ -285,10 +265,3 @@ class Choice:
         """The scores of the rows of all folds, in the order of the rows."""
         scores, order = np.vstack(self.fold_scores(sample)), np.argsort(sample.held)
         return sample.held_out(sample.held[order], scores[order])
-
-
-def training_weights(weights: Floats | None, fold: Fold, rows: int) -> Floats:
-    """The weights of all rows, 0 for held-out rows."""
-    found = np.zeros(rows)
-    found[fold[0]] = 1.0 if weights is None else weights[fold[0]]
-    return found

@@ -105,9 +105,8 @@ def selection_folds(
     rows = np.arange(len(labels.codes), dtype=np.uint32)
     counts = np.bincount(labels.codes)
     single, several = int((counts == 1).sum()), int((counts > 1).sum())
-    if single and (several < 2 or max(ROWS_IN_FOLDS // 2, 2 * single) >= len(rows)):
-        return [], []
-    if len(rows) < FEWEST_ROWS or not _can_learn(labels, (rows, rows)):
+    rare = single and (several < 2 or max(ROWS_IN_FOLDS // 2, 2 * single) >= len(rows))
+    if rare or len(rows) < FEWEST_ROWS or not _can_learn(labels, (rows, rows)):
         return [], []
     if time is not None:
         last = make_folds(labels, None, round(1 / HELD_OUT) - 1, seed, groups=groups, time=time)[-1]

@@ -85,40 +85,35 @@ class Scorer:
 
     def of_response(self, response: NDArray[Any], labels: Labels, weights: Floats | None) -> float:
         """The score of predicted labels, or of scores or probabilities with one column, or one per class."""
-        assert self.metric is not None
-        classes, true, is_multilabel = labels.classes, _true(labels), isinstance(labels, Indicators)
-        two = len(classes) == 2 and not is_multilabel and not isinstance(labels, Numbers)
-        if self.takes_positive and self.response == "predict" and len(classes) > 2 and not is_multilabel:
+        known, true, present = labels.classes.tolist(), _true(labels), np.unique(labels.codes)
+        is_plain = type(labels) is Labels
+        if self.takes_positive and self.response == "predict" and is_plain and len(known) > 2:
             raise ParameterError(
-                f"scoring={self.name!r} needs two classes, and there are {len(classes)}: "
+                f"scoring={self.name!r} needs two classes, and there are {len(known)}: "
                 "use a mean over classes, such as 'f1_macro'"
             )
-        options: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
-        if self.takes_positive and two and 1 not in classes.tolist():  # the larger class is positive
-            options["pos_label"] = classes.tolist()[1]
-        present = np.unique(labels.codes)
 
-        def measure(response: NDArray[Any], **more: Any) -> float:
+        def measure(response: NDArray[Any], positive: Any = None, **options: Any) -> float:
+            options |= {} if weights is None else {"sample_weight": weights}
+            options |= {"pos_label": positive} if self.takes_positive and positive is not None else {}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return float(self.metric(true, response, **options, **more))  # type: ignore[misc]
+                return float(self.metric(true, response, **options))  # type: ignore[misc]
 
         try:
-            if response.ndim == 1 or is_multilabel or two or not 2 <= len(present) < len(classes):
-                return measure(response[:, -1] if two and response.ndim == 2 else response)
+            if is_plain and len(known) == 2:  # the larger class is positive
+                return measure(response[:, -1] if response.ndim == 2 else response, None if 1 in known else known[1])
+            if response.ndim == 1 or not is_plain or not 2 <= len(present) < len(known):
+                return measure(response)
             with suppress(ValueError):
-                value = measure(response, **({"labels": classes} if self.takes_labels else {}))
+                value = measure(response, **({"labels": labels.classes} if self.takes_labels else {}))
                 if not math.isnan(value):
                     return value
             # A metric of classes that the rows lack is not defined: it gets the columns of the others.
             response = response[:, present]
             if self.response == "predict_proba":
                 response = response / np.maximum(response.sum(axis=1, keepdims=True), 1e-300)
-            if len(present) > 2:
-                return measure(response)
-            return measure(
-                response[:, 1], **({"pos_label": classes.tolist()[present[1]]} if self.takes_positive else {})
-            )
+            return measure(response) if len(present) > 2 else measure(response[:, 1], known[present[1]])
         except ValueError as error:
             raise ParameterError(f"scoring={self.name!r}: {first_line(error)}") from None
 

@@ -7,7 +7,7 @@ same bits, with any number of threads. Nothing here needs scikit-learn, so that 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from operator import mul
@@ -246,7 +246,7 @@ def select(
     time: Any = None,
     params: LinearParams | None = None,
     step: int | None = None,
-    find_names: Callable[[list[int]], dict[int, Any]] | None = None,
+    find_names: Callable[[list[int]], Mapping[int, Any]] | None = None,
 ) -> Choice:
     """Scale if needed, let the candidates learn side by side, rank them, and compare them with products of columns.
 
@@ -274,8 +274,10 @@ def select(
         groups = None if groups is None else check_column("groups", groups, sample.labels)[rows]
         time = None if time is None else check_column("time", time, sample.labels)[rows]
         sample = sample.take(rows)
-    features = sample.table.features
-    sample, columns = sample.compact()
+    features, columns = sample.table.features, np.arange(sample.table.features)
+    if sample.table.sparse:  # of these, only the columns in use
+        compact, columns = sample.table.csr().compact()
+        sample = replace(sample, table=compact.table())
     folds, spare_folds = selection_folds(sample.labels, sample.seed, groups=groups, time=time)
     if sample.scorer.response != "predict":  # no score of ranks is defined for one class
         folds = [fold for fold in folds if len(np.unique(sample.labels.codes[fold[1]])) > 1] or folds
@@ -367,33 +369,27 @@ def _columns_to_multiply(best: Candidate) -> NDArray[np.intp]:
 
 
 def _with_products(plain: list[Candidate], sample: Sample, used: NDArray[np.intp]) -> tuple[list[Candidate], Paired]:
-    """The candidates and one with products of these columns, which is first if it is clearly better."""
+    """The candidates and one with products of these columns, which is first if it is clearly better; and the scores.
+
+    Further rows are held out only if those of the first comparison do not speak against products.
+    """
     small, standard = _sample_for_products(sample, count_terms(len(used))), standardize(sample.table)
     multiply = Products(used, standard.center[used], standard.scale[used])
     terms = replace(small, table=multiply.apply(small.table), products=multiply)
     # One candidate: a second look at the same rows has to be quick.
-    (multiplied,), same_rows = rank(family(terms.table)[:1], terms), plain[0]
+    (multiplied,), best = rank(family(terms.table)[:1], terms), plain[0]
     if small is not sample:  # the best candidate without products learns from the rows of the products
-        (same_rows,) = rank([same_rows.params], small.scaled(same_rows.sample.scaling))
-    better, paired = _compare_products(same_rows, multiplied)
-    return [multiplied, *plain] if better else [*plain, multiplied], paired
-
-
-def _compare_products(plain: Candidate, multiplied: Candidate) -> tuple[bool, Paired]:
-    """Whether products of columns are clearly better on the same held-out rows, and the scores that decide.
-
-    Further rows are held out only if those of the first comparison do not speak against products.
-    """
-    if multiplied.score < plain.score:
-        return False, Paired(len(plain.sample.held), multiplied.score, plain.score)
-    held = plain.held_out
+        (best,) = rank([best.params], small.scaled(best.sample.scaling))
+    if multiplied.score < best.score:
+        return [*plain, multiplied], Paired(len(best.sample.held), multiplied.score, best.score)
+    held = best.held_out
     measure = held.scorer.measure(held.labels, held.weights)
-    scores = [measure(each.held_out.scores) for each in (multiplied, plain)]
+    paired = Paired(len(held.scores), measure(multiplied.held_out.scores), measure(held.scores))
     if held.scorer.is_accuracy:
-        better = clearly_better(multiplied.right, plain.right, held.weights)
+        better = clearly_better(multiplied.right, best.right, held.weights)
     else:
-        better = scores[0] > scores[1] + plain.error(scores[1])
-    return better, Paired(len(held.scores), *scores)
+        better = paired.products > paired.columns + best.error(paired.columns)
+    return [multiplied, *plain] if better else [*plain, multiplied], paired
 
 
 def clearly_better(later: NDArray[np.bool_], first: NDArray[np.bool_], weights: Floats | None) -> bool:

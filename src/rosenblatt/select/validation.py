@@ -26,7 +26,7 @@ from rosenblatt.learners.weights import seed_of
 from rosenblatt.params import Params
 from rosenblatt.select.auto import AutoPerceptron, table_of
 from rosenblatt.select.calibrated import ProbabilisticClassifier
-from rosenblatt.select.choice import Choice, Sample, training_weights
+from rosenblatt.select.choice import Choice, Sample
 from rosenblatt.select.folds import CrossValidation, check_learner
 from rosenblatt.select.scaling import Scaling, describe_scaling, find_scaling, typical_squared_norm
 from rosenblatt.select.scoring import check_defined, make_scorer, nan_last
@@ -104,11 +104,11 @@ def _sample(
     X: Any, labels: Labels, sample_weight: Any, class_weight: Any, scoring: Any, random_state: Any, n_jobs: int
 ) -> Sample:
     """The rows with their weights and the scorer."""
-    _, table, _ = table_of(X, labels)
+    table = table_of(X, labels)[1]
     check_lengths(table, labels)
     scorer = make_scorer(scoring, regression=isinstance(labels, Numbers))
-    how: dict[str, Any] = {"seed": seed_of(random_state), "n_jobs": n_jobs, "scorer": scorer}
-    return Sample.of(table, labels, sample_weight, class_weight, **how)
+    sample = Sample(table, labels, seed=seed_of(random_state), n_jobs=n_jobs, scorer=scorer)
+    return sample.weighed(sample_weight, class_weight)
 
 
 def _cross_validate(learner: Any, sample: Sample, **split: Any) -> CrossValidation:
@@ -119,8 +119,7 @@ def _cross_validate(learner: Any, sample: Sample, **split: Any) -> CrossValidati
     scores, calibrators, table = [], [], sample.table
     for fold in sample.folds:
         fitted = clone(learner)
-        weights = training_weights(sample.sample_weights, fold, table.count)
-        fitted._begin(table.values, sample.labels, weights, **split)
+        fitted._begin(table.values, sample.labels, sample.training_weights(fold), **split)
         scores.append(fitted._predictor.scores(table, fold[1]))
         calibrators.append(fitted.calibrator())
     return sample.cross_validation(scores, calibrators)

@@ -68,7 +68,7 @@ class TrainingRun:
         """A run that has learned nothing yet, or that continues from a `state` over some `columns`."""
         store, params = dataset.load() if store is None else store, choice.params
         features = max(features, features_of(dataset, store))
-        labels = labels_of(dataset, store).weighed(store.weights)
+        labels = labels_of(dataset, store)
         params.check()
         rows = weight_rows(len(labels.classes))
         check_size(rows, features)
@@ -111,14 +111,14 @@ class TrainingRun:
 
         With `groups`, rows of one group share a fold; with `time`, a learner of earlier rows scores each part.
         """
-        given = self.table, self.plan.labels, self.store.weights, self.choice.params.class_weight
-        sample = Sample.of(*given, scorer=scorer, seed=seed_of(self.params.random_state))
+        sample = Sample(self.table, self.plan.labels, scorer=scorer, seed=seed_of(self.params.random_state))
+        sample = sample.weighed(self.store.weights, self.choice.params.class_weight)
         held = self.choice.hold_out(sample.split(folds, groups=groups, time=time))
         of = "" if groups is None else ", of other groups"
         how = f", each predicted by a model of the other {folds - 1} of {folds} folds{of}"
         if time is not None:
             how = f", each predicted by a model of earlier rows, in {folds} steps"
-        return held.result(f"{len(held.labels.codes):,} rows", how), held.calibrator
+        return held.result("rows", how), held.calibrator
 
     def model(self) -> Model:
         """The model, with the encoder and the names of the columns with the largest weights."""
@@ -168,7 +168,7 @@ def build_model(fitted: Fitted, rows: int, choice: Choice, columns: NDArray[Any]
     facts |= {"stop_reason": fitted.stop_reason, "rows": rows} | ({"choice": choice.why} if choice.why else {})
     return Model(
         params.learner,
-        dict(sorted(params.values().items())),
+        params.values(),
         fitted.classes,
         predictors,
         features,

@@ -180,14 +180,15 @@ def train_dataset(
         class_weight = known.weights_as_written(class_weight if is_auto else params.class_weight)
     choice = Choice(params)
     if is_auto:
-        rows = store.csr(features).table(), labels_of(dataset, store), store.weights, class_weight
         how: dict[str, Any] = parameters | split
-        sample = Sample.of(*rows, seed=seed_of(how.pop("random_state", 0)), scorer=scorer)
+        seed = seed_of(how.pop("random_state", 0))
+        sample = Sample(store.csr(features).table(), labels_of(dataset, store), seed=seed, scorer=scorer)
+        sample = sample.weighed(store.weights, class_weight)
         choice = select(sample, products=products, find_names=dataset.find_names, **how)
         store.release()
         on_choice(choice.why)
     choice.params.class_weight = class_weight
-    run = TrainingRun.begin(dataset, choice, store, features=features)
+    run = TrainingRun.begin(dataset, choice, store)
     trained = finish(run, on_run)
     if not folds:
         return trained
