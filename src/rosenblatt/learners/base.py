@@ -69,7 +69,22 @@ def _section(title: str, entries: Mapping[str, str]) -> str:
     return "\n".join([*lines, "\n"])
 
 
-class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
+class Estimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator that takes sparse rows, and that threads may share."""
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The lock that learning calls hold; a forked child gets a new one."""
+        lock: threading.RLock = self.__dict__.setdefault(f"_lock{os.getpid()}", threading.RLock())
+        return lock
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Learner(StreamingMixin, Estimator):
     """Params, states that learn by them, and a snapshot that predicts."""
 
     def params(self) -> Params:
@@ -196,12 +211,6 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted.is_multilabel
 
     @property
-    def lock(self) -> threading.RLock:
-        """The lock that learning calls hold; a forked child gets a new one."""
-        lock: threading.RLock = self.__dict__.setdefault(f"_lock{os.getpid()}", threading.RLock())
-        return lock
-
-    @property
     def has_learned(self) -> bool:
         return bool(self._fitted.states)
 
@@ -277,11 +286,6 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.has_learned
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _over(
         self, params: Params, classes: NDArray[Any], table: Table | None = None, *, is_multilabel: bool = False

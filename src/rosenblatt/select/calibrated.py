@@ -5,7 +5,6 @@ Invariant: a prediction comes from one immutable snapshot. A thread that reads b
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -14,13 +13,13 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import Labels, encode_labels, label_values, merge_classes, one_label_of
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import ClassifierMixin, check_columns
+from rosenblatt.learners.base import ClassifierMixin, Estimator, check_columns
 from rosenblatt.learners.fit import check_lengths, warn_if_unfinished
 from rosenblatt.learners.serialization import learner_from_tree
 from rosenblatt.learners.streaming import ModelSnapshot
@@ -39,7 +38,7 @@ from rosenblatt.select.folds import check_learner
 MOST_PENDING = 1000  # examples of `learn_one` that wait to be counted
 
 
-class ProbabilisticClassifier(PredictionMethods, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ProbabilisticClassifier(PredictionMethods, ClassifierMixin, Estimator):
     """Base of classifiers that wrap a learner: with scores and probabilities, and able to learn on."""
 
     class_weight: Any  # of the learner
@@ -50,11 +49,6 @@ class ProbabilisticClassifier(PredictionMethods, ClassifierMixin, BaseEstimator)
     _begin: Callable[..., None]  # the first fit, of X, labels and sample weights; `groups` or `time` split the rows
     history_ = property(attrgetter("_inside.history_"), doc="Mistakes and updates of the learner, epoch by epoch.")
     stop_reason_ = property(attrgetter("_inside.stop_reason_"), doc="Why the learner stopped.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Score the rows, learn from them once, and calibrate by the latest scores; the first call is `fit`.
@@ -147,15 +141,9 @@ class ProbabilisticClassifier(PredictionMethods, ClassifierMixin, BaseEstimator)
         share = 1.0 if params.is_ovr(len(after.classes)) else params.update_rule.joint_share
         return replace(after, calibration=before.calibration.over(before.classes, after.classes, share))
 
-    @property
-    def lock(self) -> threading.RLock:
-        """Threads that begin or continue a stream take turns, so that no example is lost."""
-        lock: threading.RLock = self.__dict__.setdefault("_own_lock", threading.RLock())
-        return lock
-
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            known = {name: value for name, value in super().__getstate__().items() if name != "_own_lock"}
+            known = {name: value for name, value in super().__getstate__().items() if not name.startswith("_lock")}
             # Another thread may learn before these are read: they are copied now.
             return known | {name: copy(known[name]) for name in ("learner_", "_pending") if name in known}
 

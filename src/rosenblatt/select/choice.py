@@ -104,8 +104,8 @@ class Sample:
             tasks.append(FitTask(start, self.table, self.targets, rule, stopping, rows, params.shuffle))
         return tasks
 
-    def fold_scores(self, fold: int, state: Any) -> Floats:
-        """The scores of the held-out rows of a fold; they are scored after every epoch, so dense ones are copied."""
+    def state_scores(self, fold: int, state: Any) -> Floats:
+        """The scores of the held-out rows of a fold by a state: after every epoch, so dense rows are copied once."""
         predictor: Linear = state.predictor()
         held = self.folds[fold][1]
         if self.table.sparse:
@@ -117,7 +117,7 @@ class Sample:
 
     def scores(self, states: list[Any]) -> Floats:
         """The scores of the held-out rows by the state of each fold, fold after fold."""
-        return np.vstack([self.fold_scores(fold, state) for fold, state in enumerate(states)])
+        return np.vstack([self.state_scores(fold, state) for fold, state in enumerate(states)])
 
     def cross_validation(self, scores: list[Floats], calibrators: list[Any]) -> CrossValidation:
         """The score of each fold, whose held-out rows have these scores and this calibrator, if any.
@@ -141,7 +141,7 @@ class Sample:
         """The rows in so many folds."""
         return replace(self, folds=make_folds(self.labels, self.weights, folds, self.seed, groups=groups, time=time))
 
-    def take(self, rows: Rows) -> Sample:
+    def take(self, rows: NDArray[Any]) -> Sample:
         """Some of the rows, without folds."""
         index, table = rows.astype(np.uint32), self.table
         table = table.csr().select(index).table() if table.sparse else as_table(table.take(index))

@@ -7,7 +7,7 @@ same bits, with any number of threads. Nothing here needs scikit-learn, so that 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from operator import mul
@@ -34,7 +34,7 @@ from rosenblatt.params import (
 from rosenblatt.select import choice
 from rosenblatt.select.calibration import PLENTY
 from rosenblatt.select.choice import MOST_EPOCHS, Choice, HeldOut, Sample
-from rosenblatt.select.folds import CrossValidation, Rows, check_column, selection_folds
+from rosenblatt.select.folds import CrossValidation, check_column, selection_folds
 from rosenblatt.select.passes import SharedRun, run_epoch, threads_for
 from rosenblatt.select.scaling import find_scaling, standardize, typical_squared_norm
 from rosenblatt.select.scoring import R2, nan_last
@@ -73,7 +73,7 @@ class Candidate:
         self.runs = [SharedRun(task, partial(self._append_score, fold)) for fold, task in tasks]
 
     def _append_score(self, fold: int, state: Any) -> None:
-        self.scores[fold].append(self.sample.measures[fold](self.sample.fold_scores(fold, state)))
+        self.scores[fold].append(self.sample.measures[fold](self.sample.state_scores(fold, state)))
 
     def active_runs(self) -> list[SharedRun]:
         """The runs whose scores still improve."""
@@ -158,22 +158,19 @@ def family(table: Table) -> list[LinearParams]:
     return [small, large, bold, cautious]
 
 
-def tuning_grid(squared_norm: float, *, seed: int = 0, is_regression: bool = False) -> list[LinearParams]:
+def tuning_grid(
+    squared_norm: float, *, seed: int = 0, is_regression: bool = False, epochs: Sequence[int] = TUNED_EPOCHS
+) -> list[LinearParams]:
     """The params that `tune` tries: steps from cautious to bold for rows of this median ``‖x‖²``."""
     q, found, steps = squared_norm + 1.0, list[LinearParams](), (0.01, 0.1, 1.0, 10.0)
-    for epochs in TUNED_EPOCHS:
-        common: dict[str, Any] = {"max_iter": epochs, "tol": None, "random_state": seed}
-        if is_regression:
-            found += [
-                PassiveAggressiveRegressionParams(C=_round(share / q), epsilon=epsilon, keep="average", **common)
-                for share in steps
-                for epsilon in (0.01, 0.1, 0.5)
-            ]
-            continue
-        found += [PassiveAggressiveParams(C=_round(share / q), keep="average", **common) for share in steps]
-        found += [AROWParams(r=_round(share / 2 * q), **common) for share in steps]
-        found.append(AveragedPerceptronParams(**common))
-    return found
+    if is_regression:
+        pairs = [(_round(share / q), epsilon) for share in steps for epsilon in (0.01, 0.1, 0.5)]
+        found += [PassiveAggressiveRegressionParams(C=C, epsilon=epsilon, keep="average") for C, epsilon in pairs]
+    else:
+        found += [PassiveAggressiveParams(C=_round(share / q), keep="average") for share in steps]
+        found += [AROWParams(r=_round(share / 2 * q)) for share in steps]
+        found.append(AveragedPerceptronParams())
+    return [replace(each, max_iter=most, tol=None, random_state=seed) for most in epochs for each in found]
 
 
 def try_params(grid: list[LinearParams], sample: Sample) -> list[tuple[LinearParams, CrossValidation]]:
@@ -269,19 +266,8 @@ def select(
         The names of columns, for a warning about one that alone tells the label; None: no warning.
     """
     check_count("max_iter", MOST_EPOCHS if max_iter is None else max_iter)
-    rows, step = _rows_to_compare(sample, step)
-    if len(rows) < sample.table.count:
-        groups = None if groups is None else check_column("groups", groups, sample.labels)[rows]
-        time = None if time is None else check_column("time", time, sample.labels)[rows]
-        sample = sample.take(rows)
-    features, columns = sample.table.features, np.arange(sample.table.features)
-    if sample.table.sparse:  # of these, only the columns in use
-        compact, columns = sample.table.csr().compact()
-        sample = replace(sample, table=compact.table())
-    folds, spare_folds = selection_folds(sample.labels, sample.seed, groups=groups, time=time)
-    if sample.scorer.response != "predict":  # no score of ranks is defined for one class
-        folds = [fold for fold in folds if len(np.unique(sample.labels.codes[fold[1]])) > 1] or folds
-    sample = replace(sample, folds=folds, spare_folds=spare_folds)
+    features = sample.table.features
+    sample, columns, step = _rows_to_compare(sample, step, groups, time)
     among = "" if step == 1 else f" (on every {step:,}-th row)"
     if isinstance(sample.labels, Numbers):
         return _select_regression(sample, max_iter, among)
@@ -319,15 +305,29 @@ def select(
     )
 
 
-def _rows_to_compare(sample: Sample, step: int | None) -> tuple[Rows, int]:
-    """Every k-th row with a weight, and k: all rows, or a power of 2 by which they take at most `SAMPLE_BYTES`."""
+def _rows_to_compare(sample: Sample, step: int | None, groups: Any, time: Any) -> tuple[Sample, NDArray[np.intp], int]:
+    """Every k-th row with a weight, over the columns in use and in folds; these columns; and k.
+
+    All rows, or k is a power of 2 by which they take at most `SAMPLE_BYTES`.
+    """
     table, weights = sample.table, sample.weights
-    rows = np.arange(table.count, dtype=np.uint32) if weights is None else np.flatnonzero(weights).astype(np.uint32)
-    if step is not None:
-        return rows, step
-    stored = int(np.diff(table.values.indptr)[rows].sum()) if table.sparse else len(rows) * table.features
-    step = sample_step(stored, len(rows))
-    return rows[::step], step
+    rows = np.arange(table.count) if weights is None else np.flatnonzero(weights)
+    if step is None:
+        stored = int(np.diff(table.values.indptr)[rows].sum()) if table.sparse else len(rows) * table.features
+        step = sample_step(stored, len(rows))
+        rows = rows[::step]
+    if len(rows) < table.count:
+        groups = None if groups is None else check_column("groups", groups, sample.labels)[rows]
+        time = None if time is None else check_column("time", time, sample.labels)[rows]
+        sample = sample.take(rows)
+    columns = np.arange(table.features)
+    if table.sparse:
+        compact, columns = sample.table.csr().compact()
+        sample = replace(sample, table=compact.table())
+    folds, spare_folds = selection_folds(sample.labels, sample.seed, groups=groups, time=time)
+    if sample.scorer.response != "predict":  # no score of ranks is defined for one class
+        folds = [fold for fold in folds if len(np.unique(sample.labels.codes[fold[1]])) > 1] or folds
+    return replace(sample, folds=folds, spare_folds=spare_folds), columns, step
 
 
 def sample_step(stored: int, rows: int) -> int:
@@ -414,9 +414,8 @@ def _sample_for_products(sample: Sample, terms: int) -> Sample:
 
 def _select_regression(sample: Sample, max_iter: int | None, among: str) -> Choice:
     """The C, epsilon and epochs of a regression."""
-    grid = tuning_grid(typical_squared_norm(sample.table), seed=sample.seed, is_regression=True)
-    if max_iter is not None:
-        grid = [replace(params, max_iter=max_iter) for params in grid[: len(grid) // 2]]
+    epochs = TUNED_EPOCHS if max_iter is None else (max_iter,)
+    grid = tuning_grid(typical_squared_norm(sample.table), seed=sample.seed, is_regression=True, epochs=epochs)
     if not sample.folds:
         chosen = grid[-len(grid) // 3]
         return Choice(chosen, f"{chosen.written()}: too few rows to compare parameters")

@@ -23,6 +23,7 @@ from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.model import Model
 from rosenblatt.select.calibration import WINDOW, Calibration
 from rosenblatt.select.choice import HeldOut, HoldoutResult
+from rosenblatt.select.folds import take_rows
 from rosenblatt.select.scoring import ACCURACY, Scorer
 
 
@@ -35,8 +36,7 @@ def judge_by(model: Model, dataset: Dataset, name: str, scorer: Scorer = ACCURAC
         codes = classes.codes(batch)
         known = np.flatnonzero(codes >= 0)
         rows, seen = known[-seen % by :: by], seen + len(known)  # every by-th row, however the data are cut
-        counted = None if batch.weights is None else batch.weights[rows]
-        sample = sample.extend(model.batch_scores(batch)[rows], codes[rows], counted)
+        sample = sample.extend(model.batch_scores(batch)[rows], codes[rows], take_rows(batch.weights, rows))
     held = HeldOut(Labels(model.classes, sample.codes), sample.scores, sample.weights, sample.weights, scorer)
     if found.thresholds:  # as predict cuts, by probability
         again = evaluate_batches(replace(model, calibrator=held.calibrator), dataset)
@@ -67,8 +67,8 @@ def score_parts(
 
     def measure(part: str, chosen: NDArray[Any]) -> PartScore:
         rows = chosen[known[chosen]]
-        own = None if weights is None else weights[rows]
-        return PartScore(part, len(rows), scorer(scores[rows], labels.take(rows), own, model.calibrator))
+        score = scorer(scores[rows], labels.take(rows), take_rows(weights, rows), model.calibrator)
+        return PartScore(part, len(rows), score)
 
     found = [measure("all", np.arange(len(store)))]
     if group:

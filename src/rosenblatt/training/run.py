@@ -7,7 +7,6 @@ the run was stopped and resumed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -183,9 +182,7 @@ def fix_class_weights(params: Params, labels: Labels, sample_weight: Any) -> Par
     weights = class_weights(params.class_weight, labels, sample_weight)
     if not weights.all():
         raise ParameterError("class_weight: rows of a class of weight 0 are ignored: remove them from the data")
-    params = copy(params)
-    params.class_weight = dict(zip(labels.classes.tolist(), weights.tolist(), strict=True))
-    return params
+    return replace(params, class_weight=dict(zip(labels.classes.tolist(), weights.tolist(), strict=True)))
 
 
 def features_of(dataset: Dataset, store: RowStore) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -221,8 +220,7 @@ def continue_training(
         raise ModelError("a model that predicts numbers cannot continue with files: continue in Python")
     store = dataset.load()
     begun = resume_point(model, store.columns)
-    params: Params = copy(begun.params)
-    params.max_iter, params.shuffle = max_iter, False
+    params = replace(begun.params, max_iter=max_iter, shuffle=False)
     params.check()
     found = dataset.classes
     values = values_as(found.values, model.classes.dtype.kind)
@@ -249,12 +247,9 @@ def continue_training(
 
 def finish(run: TrainingRun, on_run: Callable[[TrainingRun], None] = TrainingRun.run) -> Trained:
     """Run to the end; `on_run` may take a run that can be resumed there in its own way."""
-    if can_resume(run.params):
-        on_run(run)
-    else:
-        run.run()
-    history, reason = ending_of(run.plan.tasks)
-    choice = run.choice
+    learn = on_run if can_resume(run.params) else TrainingRun.run
+    learn(run)
+    (history, reason), choice = ending_of(run.plan.tasks), run.choice
     ending = len(run.store), history, reason, choice.why or None, choice.scores, choice.held
     return Trained(run.model(), choice.params, *ending)
 
@@ -267,9 +262,8 @@ def params_of(params: Any, parameters: dict[str, Any], class_weight: Any = None)
         raise ParameterError(f"{next(iter(parameters))}: set it in the params or the estimator that you pass")
     if isinstance(params, type) or not (isinstance(params, Params) or hasattr(params, "params")):
         raise ParameterError(f"{params!r} is not a learner or params of rosenblatt, nor 'auto'")
-    params = copy(params if isinstance(params, Params) and not hasattr(params, "fit") else params.params())
-    params.random_state = seed_of(params.random_state)
+    given: Params = params if isinstance(params, Params) and not hasattr(params, "fit") else params.params()
+    found = replace(given, random_state=seed_of(given.random_state))
     if class_weight is not None:
-        params.class_weight = class_weight
-    made: Params = params
-    return made
+        found.class_weight = class_weight
+    return found
