@@ -202,5 +202,5 @@ def _validate(job: TrainJob, trained: Trained, rows: Dataset | None) -> Trained:
     if rows is None:
         return trained
     rows = replace(rows, encoder=trained.model.encoder, report=ReadReport())
-    held, calibrator = judge_by(trained.model, rows, ", ".join(job.validation), make_scorer(job.split["scoring"]))
-    return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
+    held = judge_by(trained.model, rows, ", ".join(job.validation), make_scorer(job.split["scoring"]))
+    return trained.judged(held)

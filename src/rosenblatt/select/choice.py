@@ -160,9 +160,10 @@ class HoldoutResult:
     """An evaluation on held-out rows, and a description of these rows."""
 
     found: Evaluation
+    calibrator: Calibrator  # probabilities by these rows
+    scores: dict[str, float]  # other scores of the same rows, by their names
     rows: str  # a description of the rows
     how: str = ""  # and how they were predicted
-    scores: dict[str, float] = field(default_factory=dict)  # other scores of the same rows, by their names
 
     def sentence(self) -> str:
         low, high = self.found.interval()
@@ -216,7 +217,7 @@ class HeldOut:
         """The evaluation of the scores."""
         classes, codes = self.labels.classes, self.labels.codes
         found = evaluate_scores(classes, codes, self.scores, self.weights, self.calibrator)
-        return HoldoutResult(found, f"{len(codes):,} {rows}", how, self.other_scores())
+        return HoldoutResult(found, self.calibrator, self.other_scores(), f"{len(codes):,} {rows}", how)
 
 
 @dataclass(frozen=True)

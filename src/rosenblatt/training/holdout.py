@@ -19,7 +19,6 @@ from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.evaluation import evaluate_batches
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.model import Model
 from rosenblatt.select.calibration import WINDOW, Calibration
 from rosenblatt.select.choice import HeldOut, HoldoutResult
@@ -27,8 +26,8 @@ from rosenblatt.select.folds import take_rows
 from rosenblatt.select.scoring import ACCURACY, Scorer
 
 
-def judge_by(model: Model, dataset: Dataset, name: str, scorer: Scorer = ACCURACY) -> tuple[HoldoutResult, Calibrator]:
-    """The model on rows of their own, and the probabilities that they give it."""
+def judge_by(model: Model, dataset: Dataset, name: str, scorer: Scorer = ACCURACY) -> HoldoutResult:
+    """The evaluation of a model on rows of their own, and the probabilities that they give it."""
     found = evaluate_batches(model, dataset)
     classes, sample = Classes(model.classes), Calibration.empty("auto", len(model.classes))
     by, seen = math.ceil(found.count / WINDOW), 0
@@ -41,7 +40,7 @@ def judge_by(model: Model, dataset: Dataset, name: str, scorer: Scorer = ACCURAC
     if found.thresholds:  # as predict cuts, by probability
         again = evaluate_batches(replace(model, calibrator=held.calibrator), dataset)
         found = replace(found, thresholds=again.thresholds)
-    return HoldoutResult(found, f"the {found.count:,} rows of {name}", scores=held.other_scores()), held.calibrator
+    return HoldoutResult(found, held.calibrator, held.other_scores(), f"the {found.count:,} rows of {name}")
 
 
 @dataclass(frozen=True)

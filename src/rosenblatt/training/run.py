@@ -24,7 +24,6 @@ from rosenblatt.learners.stopping import StoppingCriterion
 from rosenblatt.learners.streaming import Fitted
 from rosenblatt.learners.targets import class_weights, weight_rows
 from rosenblatt.learners.weights import WeightState, seed_of
-from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.container import to_tree
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import FEW_WEIGHTS, Linear, Quadratic
@@ -103,9 +102,7 @@ class TrainingRun:
         else:
             self.plan = replace(self.plan, restarts=[self.plan.run()])
 
-    def hold_out(
-        self, folds: int, scorer: Scorer, *, groups: Any = None, time: Any = None
-    ) -> tuple[HoldoutResult, Calibrator]:
+    def hold_out(self, folds: int, scorer: Scorer, *, groups: Any = None, time: Any = None) -> HoldoutResult:
         """The evaluation of each row by a learner of the other folds, and probabilities from its scores.
 
         With `groups`, rows of one group share a fold; with `time`, a learner of earlier rows scores each part.
@@ -117,7 +114,7 @@ class TrainingRun:
         how = f", each predicted by a model of the other {folds - 1} of {folds} folds{of}"
         if time is not None:
             how = f", each predicted by a model of earlier rows, in {folds} steps"
-        return held.result("rows", how), held.calibrator
+        return held.result("rows", how)
 
     def model(self) -> Model:
         """The model, with the encoder and the names of the columns with the largest weights."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -57,6 +57,10 @@ class Trained:
     def products(self) -> bool:
         """True if the model has weights for products of columns."""
         return isinstance(self.model.parts[0], Quadratic)
+
+    def judged(self, held: HoldoutResult) -> Self:
+        """The same with an evaluation on held-out rows, and the probabilities that follow from them."""
+        return replace(self, held=held, model=replace(self.model, calibrator=held.calibrator))
 
     def facts(self) -> dict[str, Any]:
         """The result as plain values."""
@@ -124,7 +128,7 @@ def train(data: Any, params: Any = "auto", *, products: bool = True, **options: 
         raise ParameterError("validation needs classes, but a regression predicts numbers")
     how = {name: value for name, value in reading.items() if name in _OF_SOURCES}
     rows = open_dataset(validation, **how, encoder=trained.model.encoder, rewindable=True)
-    return replace(trained.model, calibrator=judge_by(trained.model, rows, "validation")[1])
+    return trained.judged(judge_by(trained.model, rows, "validation")).model
 
 
 def train_dataset(
@@ -191,8 +195,7 @@ def train_dataset(
     trained = finish(run, on_run)
     if not folds:
         return trained
-    held, calibrator = run.hold_out(folds, scorer, **split)
-    return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
+    return trained.judged(run.hold_out(folds, scorer, **split))
 
 
 def _is_unscaled(dataset: Dataset, rows: Csr, params: Params) -> bool:
