@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import coverage
 import hypothesis  # noqa: F401 - what takes long to import is imported once
 import pytest
 import sklearn.utils.estimator_checks  # noqa: F401
@@ -68,8 +69,7 @@ SWAP = {
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
 }  # fmt: skip
-
-
+SYMMETRIC = {"max", "min", "maximum", "minimum", "array_equal"}  # swapped arguments are no fault
 HANGS = (-signal.SIGKILL, -signal.SIGXCPU, -signal.SIGALRM)
 
 
@@ -97,7 +97,10 @@ def variants(node: ast.AST) -> Iterator[str]:
             copy.value = not value
         case ast.Constant(value=int() | float() as value):
             copy.value = value + 1
-        case ast.Call(args=[first, second, *rest]) if not any(isinstance(a, ast.Starred) for a in copy.args):
+        case ast.Call(func=function, args=[first, second, *rest]) if not (
+            any(isinstance(each, ast.Starred) for each in copy.args)
+            or ast.unparse(function).rpartition(".")[2] in SYMMETRIC
+        ):
             copy.args = [second, first, *rest]
         case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Raise():
             copy = ast.Pass()
@@ -189,8 +192,28 @@ sys.meta_path[:] = [finder for finder in sys.meta_path if not type(finder).__nam
 """  # without it an editable installation is imported instead of the mutant
 
 
+def tests_by_line(path: Path) -> dict[str, dict[int, list[str]]]:
+    """The tests that run each line of each file, those that run few lines first; "" is an import."""
+    data = coverage.CoverageData(str(path))
+    data.read()
+    found = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
+    sizes = Counter(phase for lines in found.values() for phases in lines.values() for phase in phases)
+
+    def in_order(phases: list[str]) -> list[str]:
+        return list(
+            dict.fromkeys(phase.split("|")[0] for phase in sorted(phases, key=lambda each: (sizes[each], each)))
+        )
+
+    return {
+        file.partition("src/rosenblatt/")[2]: {line: in_order(phases) for line, phases in lines.items()}
+        for file, lines in found.items()
+    }
+
+
 def run_tests(source: Path, tests: list[str], seconds: int) -> str:
     """The first test that fails in a child that imports this source; nothing if the mutant survives."""
+    order = {test: place for place, test in enumerate(tests) if "::" in test}
+    files = list(dict.fromkeys(test.split("::")[0] for test in tests))
     read, write = os.pipe()
     (source / "sitecustomize.py").write_text(PLAIN_IMPORTS)  # for the processes that tests start
     child = os.fork()
@@ -203,11 +226,15 @@ def run_tests(source: Path, tests: list[str], seconds: int) -> str:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
         class FirstFailure:
+            def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+                if order:
+                    items[:] = sorted((each for each in items if each.nodeid in order), key=lambda e: order[e.nodeid])
+
             def pytest_runtest_logreport(self, report: Any) -> None:
                 if report.failed:
                     os.write(write, report.nodeid.encode())
 
-        words = ["-q", "-x", "--tb=no", "-m", "not slow", "-W", "ignore::pytest.PytestAssertRewriteWarning", *tests]
+        words = ["-q", "-x", "--tb=no", "-m", "not slow", "-W", "ignore::pytest.PytestAssertRewriteWarning", *files]
         status = pytest.main(words, plugins=[FirstFailure()])
         os._exit(int(status))
     os.close(write)
@@ -225,6 +252,7 @@ def main() -> None:
     options.add_argument("--seconds", type=int, default=240, help="of CPU per mutant, five times what its tests take")
     options.add_argument("--minutes", type=float, default=60, help="draw no more mutants after so long")
     options.add_argument("--tests", nargs="*", help="these tests instead of those of the room")
+    options.add_argument("--covered", type=Path, help="data of coverage.py, with the tests that run each line")
     given = options.parse_args()
     draw, source = random.Random(given.seed), ROOT / "src/rosenblatt"
     found = {room: [one for path in sorted((source / room).rglob("*.py")) for one in mutants(path)] for room in TESTS}
@@ -240,6 +268,7 @@ def main() -> None:
             one for group in zip(*(draw.sample(found[room], each) for room in TESTS), strict=True) for one in group
         ]
     os.chdir(ROOT)
+    by_line = tests_by_line(given.covered) if given.covered else {}
     verdicts: Counter[str] = Counter()
     judged, begun = [], time.monotonic()
     with tempfile.TemporaryDirectory() as build:
@@ -248,6 +277,9 @@ def main() -> None:
                 break
             room = mutant.path.split("/")[0]
             tests = given.tests or [f"tests/{each}" for each in TESTS[room]]
+            if room != "engine" and given.covered:
+                covering = by_line.get(mutant.path, {}).get(line, [])
+                tests = tests if "" in covering else covering
             with tempfile.TemporaryDirectory() as folder:
                 copy = Path(folder, "rosenblatt")
                 shutil.copytree(source, copy)
@@ -260,7 +292,7 @@ def main() -> None:
                     for built in INSTALLED.glob("_engine_*.so"):
                         (copy / built.name).symlink_to(built)
                     (copy / mutant.path).write_text(text)
-                by = run_tests(Path(folder), tests, given.seconds)
+                by = run_tests(Path(folder), tests, given.seconds) if tests else ""  # no test runs the line
             verdict = "killed" if by else "SURVIVED"
             verdicts[verdict] += 1
             judged.append(asdict(mutant))
