@@ -97,11 +97,7 @@ def infer_encoder(
     features = [name for name in names if name not in (chosen, weighs)]
     are_mixed = any(votes < 0 for votes in commas.values()) and any(votes > 0 for votes in commas.values())
     marks = {name: _mark(votes, default) for name, votes in commas.items()} if are_mixed else {}
-
-    def with_mark(name: str) -> ReadOptions:
-        return replace(options, decimal=marks.get(name, options.decimal))
-
-    columns = [named.get(name) or _infer_column(name, sample[name], with_mark(name)) for name in features]
+    columns = [named.get(name) or _infer_column(name, sample[name], options, marks.get(name)) for name in features]
     columns = [replace(c, decimal=marks.get(c.name, "")) if c.kind == "number" else c for c in columns]
     if all(column.kind == "drop" for column in columns):
         why = next((f": {column.name} is left out, {column.why}" for column in columns if column.why), "")
@@ -191,7 +187,7 @@ def _find(names: Sequence[str], given: str, option: str = "") -> str:
     raise ParameterError(f"{option}{given!r}: there is no such column; the {len(names)} are {listed(names)}")
 
 
-def _infer_column(name: str, array: Any, options: ReadOptions) -> Column:
+def _infer_column(name: str, array: Any, options: ReadOptions, mark: str | None = None) -> Column:
     kind = array.type
     if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
         return Column(name, "date")
@@ -201,7 +197,8 @@ def _infer_column(name: str, array: Any, options: ReadOptions) -> Column:
         return Column(name, "drop", why="it holds lists" if is_list(kind) else f"its type is {kind}")
     strings, missing = as_strings(array), options.missing or MISSING
     unit = infer_format(strings, "number", options)
-    numbers, invalid = convert(strings, "number", decimal=options.decimal or ".", missing=missing, format=unit)
+    decimal = mark or options.decimal or "."
+    numbers, invalid = convert(strings, "number", decimal=decimal, missing=missing, format=unit)
     count = int((~np.isnan(doubles_of(numbers))).sum())
     if mostly(count, invalid):
         # The one word among cells that are not numbers means a missing one.
