@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from pkgutil import resolve_name
 from typing import Any
@@ -118,7 +118,7 @@ class Dataset:
         """The first source, for errors."""
         return self.sources[0].name
 
-    @property
+    @cached_property
     def documents(self) -> list[str] | None:
         """The names of the documents, one per line; None if lines are not documents."""
         if not all(isinstance(source, Documents) for source in self.sources):

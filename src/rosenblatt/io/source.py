@@ -251,7 +251,6 @@ class Pipe(Source):
     _head: bytes = field(default=b"", repr=False)
 
     live = True
-    size = 0
     content_key = None
 
     @property
