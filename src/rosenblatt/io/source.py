@@ -330,18 +330,18 @@ class Documents(Source):
         return [os.path.abspath(self.name), [[label, path, digest_of(path)] for label, path in self.files]]
 
     def iter_text(self, size: int = CHUNK) -> Iterator[bytes]:
-        lines = b""
+        lines = bytearray()
         for label, path in self.files:
-            text = b""
+            text = bytearray()
             for block in Source(path, self.limits, encoding=self.encoding).iter_text():
                 text += block
                 self.limits.check_length(len(text), path)
             line = text.replace(b"\n", b" ").replace(b"\r", b" ")
             lines += re.sub(r"[\t\r\n]", " ", label).encode("utf-8", "replace") + b"\t" + line + b"\n"
             if len(lines) >= size:
-                yield lines
-                lines = b""
-        yield lines
+                yield bytes(lines)
+                lines.clear()
+        yield bytes(lines)
 
     iter_bytes = iter_text
 
