@@ -55,7 +55,7 @@ class About:
         elif self.kind == "number":
             check_number(name, value, above=self.above, least=self.least, most=self.most)
         elif self.kind == "count":
-            check_count(name, value, least=int(self.least or 1))
+            check_count(name, value, least=int(self.least or 1), most=self.most)
 
 
 def _parameter(kind: Any, default: Any, text: str, **about: Any) -> Any:
@@ -103,9 +103,9 @@ def check_number(
     raise ParameterError(f"{name}={value!r}: must be {bound}{limit}")
 
 
-def check_count(name: str, value: Any, *, least: int = 1) -> int:
-    """`value` as an integer of at least `least`."""
-    found = check_number(name, value, least=least)
+def check_count(name: str, value: Any, *, least: int = 1, most: float = math.inf) -> int:
+    """`value` as an integer in its range."""
+    found = check_number(name, value, least=least, most=most)
     if found != int(found):
         raise ParameterError(f"{name}={value!r}: must be a whole number")
     return int(found)
@@ -219,8 +219,6 @@ NEED_UPDATES_ALONE = tuple(name for name in KEEP_NAMES if name not in KEPT_BY_SE
 
 
 # -- the params of every learner
-
-MOST_HASH_BITS = 30
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -385,12 +383,11 @@ class LinearParams(Params):
         None,
         "Hash the feature names of dict examples into this many bits of columns. None gives every name its own column.",
         optional=True,
+        most=30,
     )
 
     def check(self) -> None:
         super().check()
-        if self.hash_bits is not None and self.hash_bits > MOST_HASH_BITS:
-            raise ParameterError(f"hash_bits={self.hash_bits!r}: must be at most {MOST_HASH_BITS}")
         if self.n_init > 1 and not self.shuffle and not (isinstance(self.init, str) and self.init == "random"):
             raise ParameterError(
                 f"n_init={self.n_init} with shuffle=False and the same start would repeat one run: "
