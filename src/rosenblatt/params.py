@@ -760,8 +760,7 @@ def _from_json(value: Any) -> Any:
     if kind == "dict":
         return {_from_json(key): _from_json(each) for key, each in found}
     if kind in ("list", "tuple"):
-        listed = [_from_json(each) for each in found]
-        return listed if kind == "list" else tuple(listed)
+        return (list if kind == "list" else tuple)(map(_from_json, found))
     if kind in ("date", "datetime"):
         return getattr(datetime, kind).fromisoformat(found)
     if kind == "float":

@@ -125,9 +125,6 @@ class Separable(_Verdict):
         gamma, radius = Interval(exact.sqrt_down(squared_margin), upper), exact.sqrt_up(squared_radius)
         return cls(w, b, gamma, radius, bound, rows, wrong, tuple(weights), constraints.fit_intercept)
 
-    def __bool__(self) -> bool:
-        return True
-
     def _prove_again(self, constraints: Constraints) -> None:
         W, b = np.array(self.w, dtype=object, ndmin=2), np.array(self.b, dtype=object, ndmin=1)
         W = np.hstack([W, b[:, None]]) if constraints.fit_intercept else W
