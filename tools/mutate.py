@@ -22,7 +22,7 @@ import sysconfig
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -69,7 +69,8 @@ SWAP = {
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
 }  # fmt: skip
-SYMMETRIC = {"max", "min", "maximum", "minimum", "array_equal"}  # swapped arguments are no fault
+SYMMETRIC = {"max", "min", "maximum", "minimum", "array_equal"}  # any order of arguments is right
+FIRST = 40  # tests that are tried before the others are collected
 HANGS = (-signal.SIGKILL, -signal.SIGXCPU, -signal.SIGALRM)
 
 
@@ -192,22 +193,18 @@ sys.meta_path[:] = [finder for finder in sys.meta_path if not type(finder).__nam
 """  # without it an editable installation is imported instead of the mutant
 
 
-def tests_by_line(path: Path) -> dict[str, dict[int, list[str]]]:
-    """The tests that run each line of each file, those that run few lines first; "" is an import."""
+def read_coverage(path: Path) -> Callable[[str, int], list[str]]:
+    """The tests that run a line of a file, first the ones that run few lines; "" is an import."""
     data = coverage.CoverageData(str(path))
     data.read()
-    found = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
+    found = {file.partition("src/rosenblatt/")[2]: data.contexts_by_lineno(file) for file in data.measured_files()}
     sizes = Counter(phase for lines in found.values() for phases in lines.values() for phase in phases)
 
-    def in_order(phases: list[str]) -> list[str]:
-        return list(
-            dict.fromkeys(phase.split("|")[0] for phase in sorted(phases, key=lambda each: (sizes[each], each)))
-        )
+    def tests_of(file: str, line: int) -> list[str]:
+        phases = sorted(found.get(file, {}).get(line, []), key=lambda phase: (sizes[phase], phase))
+        return list(dict.fromkeys(phase.split("|")[0] for phase in phases))
 
-    return {
-        file.partition("src/rosenblatt/")[2]: {line: in_order(phases) for line, phases in lines.items()}
-        for file, lines in found.items()
-    }
+    return tests_of
 
 
 def run_tests(source: Path, tests: list[str], seconds: int) -> str:
@@ -250,6 +247,7 @@ def main() -> None:
     options.add_argument("--record", type=Path, help="write the mutants that were judged")
     options.add_argument("--again", type=Path, help="read mutants that were recorded")
     options.add_argument("--seconds", type=int, default=240, help="of CPU per mutant, five times what its tests take")
+    options.add_argument("--more-seconds", type=int, default=240, help="of CPU for the tests of a line after the first")
     options.add_argument("--minutes", type=float, default=60, help="draw no more mutants after so long")
     options.add_argument("--tests", nargs="*", help="these tests instead of those of the room")
     options.add_argument("--covered", type=Path, help="data of coverage.py, with the tests that run each line")
@@ -268,7 +266,7 @@ def main() -> None:
             one for group in zip(*(draw.sample(found[room], each) for room in TESTS), strict=True) for one in group
         ]
     os.chdir(ROOT)
-    by_line = tests_by_line(given.covered) if given.covered else {}
+    tests_of = read_coverage(given.covered) if given.covered else None
     verdicts: Counter[str] = Counter()
     judged, begun = [], time.monotonic()
     with tempfile.TemporaryDirectory() as build:
@@ -277,8 +275,8 @@ def main() -> None:
                 break
             room = mutant.path.split("/")[0]
             tests = given.tests or [f"tests/{each}" for each in TESTS[room]]
-            if room != "engine" and given.covered:
-                covering = by_line.get(mutant.path, {}).get(line, [])
+            if room != "engine" and tests_of is not None:
+                covering = tests_of(mutant.path, line)
                 tests = tests if "" in covering else covering
             with tempfile.TemporaryDirectory() as folder:
                 copy = Path(folder, "rosenblatt")
@@ -292,7 +290,10 @@ def main() -> None:
                     for built in INSTALLED.glob("_engine_*.so"):
                         (copy / built.name).symlink_to(built)
                     (copy / mutant.path).write_text(text)
-                by = run_tests(Path(folder), tests, given.seconds) if tests else ""  # no test runs the line
+                by = run_tests(Path(folder), tests[:FIRST], given.seconds) if tests else ""
+                if not by and tests[FIRST:]:  # what hangs would have hung before: a test ran out of its time
+                    by = run_tests(Path(folder), tests[FIRST:], given.more_seconds)
+                    by = "" if by == "it hangs" else by
             verdict = "killed" if by else "SURVIVED"
             verdicts[verdict] += 1
             judged.append(asdict(mutant))

@@ -5,6 +5,7 @@ digits where NumPy sums them. After a change that is meant to change answers: ``
 writes tests/laws/records.json anew; the changelog says so.
 """
 
+import copy
 import hashlib
 import json
 import re
@@ -27,6 +28,7 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from batches import batch_of
+from command import write_workbook
 from registry import CONFIGURATIONS, HASHED, LEARNERS, NUMBERS, SEVERAL, dicts
 from sklearn.exceptions import NotFittedError
 from written import put, reloaded
@@ -38,6 +40,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import RosenblattError
 from rosenblatt.io import open_dataset
+from rosenblatt.io.atomic import write_folder
 from rosenblatt.io.dataset import check_classes
 from rosenblatt.io.source import Source
 from rosenblatt.models.export import to_c, to_json
@@ -146,7 +149,7 @@ def learned(make: Callable[[], Any], name: str) -> Facts:
 
 
 def parameter(learner: Any, params: dict[str, Any]) -> Facts:
-    """A learner with one parameter at another value, which has an effect or is refused."""
+    """A learner with one parameter at another value, which has an effect or raises."""
     X = table(60, seed=5)
     margin = X @ [1.0, -2.0, 0.5, 0.0] + 0.25 + noise(60)
     y = margin * 100 if learner.regression else np.where(margin > 0, "yes", "no")
@@ -186,7 +189,7 @@ OPTIONS += [{"products": False}, {"calibrate": "isotonic"}, {"max_iter": 2}, {"r
 
 
 def selected(X: Any, y: Any, given: Any, **options: Any) -> Facts:
-    """What was chosen, by which numbers, and what it answers."""
+    """The choice, the numbers behind it, and the answers."""
     auto = AutoPerceptron(n_jobs=1, **options)
     if isinstance(code := told(lambda: auto.fit(X, y, **given)), str):
         yield "choice", code
@@ -493,6 +496,8 @@ ONE, TWO = stored(one=CELLS), stored(one=CELLS, two=[(k, "x" if k else 2**70 * 1
 FITTED, KERNEL = partial(AveragedPerceptron(**FEW).fit, X, Y), partial(KernelPerceptron().partial_fit, X, Y)
 BUDGET = partial(KernelPerceptron(budget=5).partial_fit, X, Y)
 SIGMOID = partial(Calibrated(AROW(**FEW)).fit, X, Y)
+MIXED = [{"a": k, "b": [k, "x"][k % 2]} for k in range(40)]
+RANDOM, HASHES = rb.Perceptron(init="random"), rb.Perceptron(hash_bits=10).learn_many(NAMES, Y)
 WARM = KernelPerceptron(budget=9, warm_start=True, **FEW)
 REFUSED: dict[str, Callable[[], Any]] = {
     "a database": lambda: ONE("x.db"),
@@ -521,7 +526,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "begin": lambda: begun(["b", "a", "c"], 3),
     "begin with two": lambda: begun([1, 0], 0, hash_bits=3),
     "begin with one": lambda: begun([1], 2, tie="positive"),
-    "one class and then three": lambda: of_learner(rb.Perceptron().partial_fit(X, ["a"] * 110).partial_fit(X, Y), X),
+    "one class and then three": lambda: of_learner(RANDOM.partial_fit(X, ["a"] * 110).partial_fit(X, Y), X),
     "a score of other rows": lambda: rb.Perceptron().fit(X, DATES).score(X[:3], DATES),
     "one weight": lambda: of_learner(rb.Perceptron(**FEW).fit(X, Y, sample_weight=2.0), X),
     "weights of two columns": lambda: rb.Perceptron().fit(X, Y, sample_weight=np.ones((110, 2))),
@@ -552,6 +557,23 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "continued, one-vs-rest": lambda: continued(rb.Perceptron(multiclass="ovr").fit(X, Y)),
     "continued, without a state": lambda: continued(reloaded(FITTED(), lambda content: content.update(state=None))),
     "numbers as classes": lambda: model_of(MODELS["numbers"]()[0]).classes_,
+    "an example of many hashes": lambda: copy.copy(HASHES).close_stream() or HASHES.scores_one({"a": 1.0, "x": 2.0}),
+    "keys of several types": lambda: AutoPerceptron(n_jobs=1).fit(MIXED, [0, 1] * 20).scores_,
+    "frames of other rows": lambda: AutoPerceptron().fit(FRAME, Y[:9]),
+    "a row of a model of lines": lambda: model_of(MODELS["texts"]()[0]).predict([{"a": 1.0}]),
+    "two lines of a model of lines": lambda: model_of(MODELS["texts"]()[0]).predict(["a", "b\nc"]),
+    "a cell that is not a number": lambda: model_of(MODELS["frame"]()[0]).predict([{"a": [1], "b": 2.0, "c": "x"}]),
+    "names of NumPy's types": lambda: model_of(rb.Perceptron().learn_one({np.str_("a"): 1.0, 2.5: 1.0}, "x")).names,
+    "a name that is not one": lambda: model_of(rb.Perceptron().learn_one({("a",): 1.0}, "x")).names,
+    "ranks of folds that lack a class": lambda: lacking(SCORES[1]),
+    "likelihoods of folds that lack a class": lambda: lacking(SCORES[2]),
+    **{f"few of many columns, {name}": partial(lambda name: wide(name), name) for name in ("voted", "pocket", "arow")},
+    "a sheet": lambda: sheets("two"),
+    "a sheet by its number": lambda: sheets("2"),
+    "no such sheet": lambda: sheets("three"),
+    "not a workbook": lambda: read("a,y\n", name="x.xlsx"),
+    "a folder": lambda: folder_of({"a/x": b"1", "y": b"2"}),
+    "a folder over a file": lambda: folder_of({"": b"1"}),
     "no such module": lambda: rb.learners.Pegasos,
     "no such tool": lambda: rb.select.pegasos,
     "printed": lambda: re.findall(r"\d+ rows|\d+ features|\d folds|AROW|f1_macro", str(rb.compare(
@@ -562,6 +584,36 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "too wide": lambda: reloaded(FITTED(), lambda content: content.update(features=2**30)),
     "contributions of a vote": lambda: contributions(model_of(MODELS["vote"]()[0]).parts, [], 0),
 }  # fmt: skip
+
+
+def lacking(scoring: str) -> Any:
+    y = np.where(np.arange(200) % 70 == 17, "rare", three(LARGE[:200]))
+    found = rb.compare(LARGE[:200], y, classifiers={"": Calibrated(AROW(**FEW))}, folds=4, scoring=scoring)
+    return rounded([each.score for each in found.measured])
+
+
+def wide(learner: str) -> Any:
+    """The scores of a model of a file that uses few of its columns, as it was trained, loaded and continued."""
+    with TemporaryDirectory() as folder:
+        path = put(Path(folder, "x.svm"), "1 1:1 5000000:2\n-1 2:1 9:1\n1 9:2 7000000:1\n" * 4)
+        model = rb.train(path, learner, max_iter=2)
+        loaded = reloaded(model)
+        more = continue_training(loaded, open_dataset(path, encoder=loaded.encoder)).model
+        rows = sp.csr_array((np.ones(6), ([0, 0, 1, 1, 2, 2], [1, 5000000, 2, 9, 9, 7000000])), shape=(3, 7000001))
+        return rounded([each.decision_function(rows) for each in (model, loaded, more)])
+
+
+def sheets(name: str) -> Any:
+    with TemporaryDirectory() as folder:
+        rows = {each: [["a", "y"], [1.0, each], [2.5, "x"], [3.0, True]] for each in ("one", "two")}
+        write_workbook(Path(folder, "x.xlsx"), rows)
+        return rb.read(Path(folder, "x.xlsx"), sheet=name).y
+
+
+def folder_of(files: dict[str, bytes]) -> Any:
+    with TemporaryDirectory() as folder:
+        code = told(partial(write_folder, Path(folder, "new", "made"), files))
+        return code, sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*"))
 
 
 def begun(classes: list[Any], features: int, **params: Any) -> Any:
