@@ -3,7 +3,6 @@
 import datetime
 import json
 import random
-import sqlite3
 import subprocess
 import sys
 import time
@@ -340,14 +339,6 @@ def test_many_whole_numbers_as_classes_are_reported(tmp_path: Path) -> None:
     assert "30 whole numbers" in dataset.notes[-1]
 
 
-def test_a_table_of_a_database(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"a": [1.5, 2.5, 3.5, 4.5], "y": ["p", "q", "p", "q"]})
-    with sqlite3.connect(tmp_path / "x.db") as database:
-        frame.to_sql("people", database, index=False)
-    rows = read(f"sqlite:///{tmp_path}/x.db?table=people")
-    assert rows.y.tolist() == ["p", "q", "p", "q"]
-
-
 def test_a_file_is_opened_twice_and_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow.csv
 
@@ -497,19 +488,6 @@ def test_a_regression_keeps_no_table_of_its_targets(tmp_path: Path) -> None:
 
     held(7)  # what is imported on first use is not counted
     assert held(30_000) < held(7) + 20 * 30_000  # a table of labels takes some 100 bytes each
-
-
-def test_a_header_of_many_columns_takes_linear_time(tmp_path: Path) -> None:
-    def seconds(columns: int) -> float:
-        header = ",".join([*(f"c{k}" for k in range(columns)), "y"])
-        rows = ("1," * columns + "a\n" + "2," * columns + "b\n") * 2
-        path = put(tmp_path / "wide.csv", f"{header}\n{rows}")
-        begun = time.perf_counter()
-        open_dataset(path).load()
-        return time.perf_counter() - begun
-
-    seconds(50)
-    assert seconds(2000) < 200 * seconds(50)  # 40 times the columns; 1,600 times in quadratic time
 
 
 def test_a_refused_feather_file_ends_the_command_by_its_status(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import gc
 import itertools
 import signal
 import threading
-import time
 import tracemalloc
 from typing import Any
 
@@ -346,20 +345,6 @@ def test_a_kernel_makes_the_same_updates_in_fit_and_in_one_call_per_epoch(keep: 
     np.testing.assert_allclose(fitted.decision_function(X), called.decision_function(X), atol=1e-12)
 
 
-def test_an_example_of_a_kernel_costs_no_look_at_all_rows_learned() -> None:
-    def seconds(rows: int) -> float:
-        X = np.where(np.arange(rows) % 2, 1.0, -1.0)[:, None] * [1.0, 0.5]
-        learner = rb.KernelPerceptron(kernel="linear").partial_fit(X, X[:, 0] > 0)
-        learner.learn_one({0: 1.0, 1: 0.5}, True)
-        begun = time.perf_counter()
-        for _ in range(20):
-            learner.learn_one({0: 1.0, 1: 0.5}, True)
-        return time.perf_counter() - begun
-
-    seconds(50)
-    assert seconds(50_000) < 50 * seconds(50)  # a thousand times the rows, as many support rows
-
-
 def test_names_of_a_stream_are_made_once_per_new_column() -> None:
     """`predict` of rows made an array of all names in each call."""
     learner = rb.Perceptron().learn_many([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
@@ -367,20 +352,6 @@ def test_names_of_a_stream_are_made_once_per_new_column() -> None:
     assert learner.learn_one({"c": 1.0}, "x").feature_names_in_.tolist() == ["a", "b", "c"]
     learner.close_stream()
     assert learner.feature_names_in_.tolist() == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
-def test_a_stream_does_not_copy_all_weights_for_each_new_label(multiclass: Any) -> None:
-    """The time of so many new labels and features grew with more than the cube of their number: now with less than
-    the square, though as many weights are new."""
-
-    def seconds(labels: int) -> float:
-        learner, start = rb.Perceptron(multiclass=multiclass), time.process_time()
-        for at in range(labels):
-            learner.learn_one({f"{at}.{j}": 1.0 for j in range(10)}, f"label {at * 7919 % labels}")
-        return time.process_time() - start
-
-    assert min(seconds(400) for _ in range(3)) < 16 * max(seconds(100) for _ in range(3))
 
 
 def test_the_warning_at_max_iter_names_what_helps() -> None:

@@ -361,13 +361,6 @@ def test_folds_that_lack_a_class_are_scored_by_probabilities() -> None:
     assert found.measured[0].score > 0.9
 
 
-def test_tune_takes_scores_of_probabilities() -> None:
-    X, y = rare_third()
-    for scoring in ("roc_auc_ovr", "neg_log_loss"):
-        found = tune(X, y, scoring=scoring, folds=2, n_jobs=1)
-        assert found.tried[0][1].mean > {"roc_auc_ovr": 0.9, "neg_log_loss": -0.2}[scoring]
-
-
 def test_a_score_that_is_nan_everywhere_chooses_nothing() -> None:
     X, y = rare_third()
     for call in (

@@ -15,7 +15,6 @@ import pytest
 from rejected import rejected
 
 from rosenblatt.io import open_dataset, read
-from rosenblatt.io.formats import detect_format
 from rosenblatt.io.source import Documents, Source, Spooled, expand_sources
 
 ROWS = b"+1 1:1\n-1 2:1\n"
@@ -66,29 +65,6 @@ def test_what_has_no_rows_is_named(tmp_path, name):
     (tmp_path / "truncated.svm.gz").write_bytes(gzip.compress(ROWS * 1000)[:-20])
     with rejected("data", name):
         read(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("head", "expected"),
-    [
-        (b"+1 1:1\n", "svmlight"),
-        (b"1 qid:3 1:0.5 # x\r\n-1\n", "svmlight"),
-        (b"\xef\xbb\xbf1 1:1\n", "svmlight"),
-        (b"1 |f a b:2\n", "vw"),
-        (b"|f a\n", "vw"),
-        (b"1 2.0 'tag|a b\n-1 | c\n", "vw"),
-        (b"__label__x hello\n", "fasttext"),
-        (b"ham\thello you\nspam\tbuy\n", "tabbed"),
-        (b"a\tb\tc\n1\t2\t3\n", "tsv"),
-        (b"a,b\n1,2\n", "csv"),
-        (b"1.5,2,x\n", "csv"),
-        (b'{"a": 1}\n{"a": 2}\n', "jsonl"),
-        (b"PAR1....", "parquet"),
-        (b"ARROW1..", "feather"),
-    ],
-)
-def test_the_format_is_found_out(head, expected):
-    assert detect_format(Source("data"), head) == expected
 
 
 def test_a_table_without_a_byte_is_named(tmp_path):

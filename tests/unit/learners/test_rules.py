@@ -155,16 +155,6 @@ def test_epochs_are_those_of_the_textbook(variant: str, dtype: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
-def test_early_stopping_is_by_r2_and_warm_starts_go_on() -> None:
-    X, y = numbers(400)
-    learner = plain(early_stopping=True, keep="average", max_iter=50).fit(X, y)
-    assert 0.9 < max(learner.history_.validation_score) <= 1.0
-    more = plain(warm_start=True, max_iter=3, tol=None, shuffle=False).fit(X, y).fit(X, y)
-    once = plain(max_iter=6, tol=None, shuffle=False).fit(X, y)
-    np.testing.assert_array_equal(more.coef_, once.coef_)
-    assert len(more.history_) == 6
-
-
 @pytest.mark.parametrize("y", [["a", "b"], [1.0, np.inf], [1.0, None], [[1.0, 2.0], [3.0, 4.0]], [1e200, 0.0]], ids=str)
 def test_targets_that_are_no_numbers_are_refused_and_change_nothing(y: Any) -> None:
     X, good = numbers()
@@ -175,9 +165,3 @@ def test_targets_that_are_no_numbers_are_refused_and_change_nothing(y: Any) -> N
     np.testing.assert_array_equal(learner.predict(X), before)
     with pytest.raises(rosenblatt.errors.LabelError):
         learner.learn_one({0: 1.0}, "a word")
-
-
-def test_a_weight_scales_the_cap() -> None:
-    X, y = numbers()
-    weighed = plain(C=0.1).partial_fit(X, y, sample_weight=np.full(60, 2.0))
-    np.testing.assert_array_equal(weighed.coef_, plain(C=0.2).partial_fit(X, y).coef_)

@@ -24,19 +24,6 @@ from rosenblatt.models.predictors import Linear
 X, Y = load_iris(return_X_y=True)
 
 
-def test_what_the_header_says():
-    learner = rosenblatt.AveragedPerceptron(max_iter=4).fit(pd.DataFrame(X, columns=list("abcd")), Y)
-    model = reloaded(learner)
-    assert model.learner == "AveragedPerceptron"
-    assert model.parameters["max_iter"] == 4
-    assert model.names == {0: "a", 1: "b", 2: "c", 3: "d"}
-    assert model.history["mistakes"] == learner.history_.mistakes
-    assert model.history["stop_reason"] == "max_iter"
-    tops = model.top_features(2)
-    best = np.argsort(-learner.coef_[0])[0]
-    assert tops["0"][0] == ("abcd"[best], learner.coef_[0, best])
-
-
 def curves(levels, sigmoid=None):
     """The probabilities of three classes in a file."""
     curve = {"part": "Curve", "sigmoid": sigmoid, "scores": np.array([0.0, 1.0]), "levels": np.array(levels)}
@@ -184,18 +171,6 @@ def test_a_kernel_or_products_with_wrong_content_are_refused(kind, change, ring)
         learner = rosenblatt.KernelPerceptron(keep=kind, max_iter=2).fit(sp.csr_array(X), Y)
     with rejected("model"):
         reloaded(learner, lambda content: change(content["parts"][0]))
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_a_model_of_products(ring, form):
-    assert ring.products_ is not None
-    model = reloaded(ring)
-    rows = form(np.random.default_rng(0).normal(size=(50, 2)))
-    np.testing.assert_array_equal(model.decision_function(rows), ring.decision_function(rows))
-    assert model.learner == "AutoPerceptron"
-    assert model.support_rows is None
-    assert {name for name, _ in model.top_features(2)["0"]} == {"0²", "1²"}
-    assert model.weights()[1].columns.tolist() == [0, 1]
 
 
 def test_what_cannot_be_saved(tmp_path):

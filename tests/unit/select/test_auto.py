@@ -21,7 +21,7 @@ from rosenblatt.models.predictors import FARTHEST_VALUE, Products, count_terms
 from rosenblatt.params import AROWParams
 from rosenblatt.select import search
 from rosenblatt.select.choice import Sample
-from rosenblatt.select.scaling import find_scaling, standardize, typical_squared_norm
+from rosenblatt.select.scaling import standardize, typical_squared_norm
 from rosenblatt.select.search import Candidate, best_first, clearly_better
 
 
@@ -102,22 +102,6 @@ def test_the_engine_describes_columns_as_numpy_does(dtype: Any) -> None:
     )
     constant = engine.describe_columns(as_table(np.full((9, 1), 0.1, dtype)).rows)
     assert constant[1].tolist() == [0.0]
-
-
-@pytest.mark.parametrize(
-    ("X", "kind"),
-    [
-        (np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]), None),
-        (np.array([[0.0, 1000.0], [1.0, -500.0], [0.5, 0.0]]), "standard"),
-        (np.array([[2000.0], [2001.0], [2002.0]]), "standard"),
-        (sp.csr_array(np.array([[1.0, 0.0, 500.0], [0.0, 2.0, 0.0]])), "mean-abs"),
-        (sp.csr_array(np.array([[1.0, 12.0], [1.0, -12.0]])), "mean-abs"),
-        (sp.csr_array(np.array([[0.3, 0.0], [0.0, 0.9]])), None),
-    ],
-)
-def test_columns_are_scaled_where_they_need_it(X: Any, kind: str | None) -> None:
-    scaling = find_scaling(as_table(X))
-    assert (None if scaling is None else scaling.kind) == kind
 
 
 def products_of(table: Any) -> Products:
