@@ -31,7 +31,6 @@ class Tokenizer {
     const char* at = lower_.data();
     const char* const stop = at + lower_.size();
     Gram last{};
-    bool any = false;
     while (at < stop) {
       if (const std::size_t gap = separator(at, stop)) {
         at += gap;
@@ -46,9 +45,9 @@ class Tokenizer {
       }
       const Gram gram{hash_bytes(word, piece.size(), seed), piece, {}};
       emit(gram);
-      if (grams_ == Grams::pairs && any) emit(Gram{join_hashes(last.hash, gram.hash), last.first, piece});
+      if (grams_ == Grams::pairs && !last.first.empty())
+        emit(Gram{join_hashes(last.hash, gram.hash), last.first, piece});
       last = gram;
-      any = true;
     }
   }
 
@@ -94,19 +93,14 @@ inline void put_text(const char* begin, const char* end, std::uint32_t seed, std
     out.names.offer(gram.hash & mask, gram.first, gram.second.empty() ? "" : " ", gram.second);
   });
   std::sort(found.begin(), found.end());
-  const std::size_t from = out.indices.size();
-  double squares = 0;
+  const double length = std::sqrt(static_cast<double>(found.size()));  // the squares of the roots add up to the size
   const std::uint32_t* const stop = found.data() + found.size();
   for (const std::uint32_t* p = found.data(); p < stop;) {
     const std::uint32_t* q = p;
     while (q < stop && *q == *p) ++q;
-    const auto count = static_cast<double>(q - p);
-    out.put(*p, std::sqrt(count));
-    squares += count;
+    out.put(*p, std::sqrt(static_cast<double>(q - p)) / length);
     p = q;
   }
-  const double length = std::sqrt(squares);
-  for (std::size_t p = from; p < out.values.size(); ++p) out.values[p] /= length;
 }
 
 namespace labeled {
@@ -124,11 +118,11 @@ inline std::string split(const char*& at, const char* end, bool tabbed, std::str
   } else {
     at = skip_space(at, end);
     const char* stop = find_space(at, end);
-    if (std::string_view(at, stop - at).substr(0, prefix.size()) != prefix) return {};
+    if (!std::string_view(at, stop).starts_with(prefix)) return {};
     label = {at + prefix.size(), static_cast<std::size_t>(stop - at) - prefix.size()};
     at = skip_space(stop, end);
     stop = find_space(at, end);
-    if (std::string_view(at, stop - at).substr(0, prefix.size()) == prefix) return "the line has two labels";
+    if (std::string_view(at, stop).starts_with(prefix)) return "the line has two labels";
   }
   if (label.size() > longest_label) return "the label is longer than 256 bytes";
   return {};
