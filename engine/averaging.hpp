@@ -122,8 +122,9 @@ struct WeightedSums {
 // Moves the weights, and all of these sums with them. In float32 a small step may be rounded away in the weights: the
 // sums then take the change that was really made, else the mean would leave the range of the weights.
 template <class Rows, class T, class... Sums>
-ALWAYS_INLINE void move_weights(const Rows& rows, const Step& by, T* weights, std::int64_t K, bool fit_intercept,
+ALWAYS_INLINE void move_weights(const Rows& rows, const Step& by, const State<T>& s, std::int64_t K,
                                 const Sums&... sums) {
+  T* const weights = s.weights;
   const auto move_row = [&](double step, std::int64_t k) INLINE_LAMBDA {
     if constexpr (sizeof(T) == 4 && sizeof...(Sums) > 0) {
       rows.for_each_weight(by.i, k, K, [&](std::int64_t at, T x) INLINE_LAMBDA {
@@ -136,7 +137,7 @@ ALWAYS_INLINE void move_weights(const Rows& rows, const Step& by, T* weights, st
       (rows.add_to(by.i, sums.examples * step, sums.sums, k, K), ...);
       rows.add_to(by.i, static_cast<T>(step), weights, k, K);
     }
-    if (fit_intercept) ((sums.intercept[k] += sums.examples * step), ...);
+    if (s.fit_intercept) ((sums.intercept[k] += sums.examples * step), ...);
   };
   move_row(by.step, by.target);
   if (by.rival >= 0) move_row(-by.step, by.rival);
@@ -147,8 +148,7 @@ ALWAYS_INLINE void move_weights(const Rows& rows, const Step& by, T* weights, st
 template <class Rows, class T>
 ALWAYS_INLINE void update_average(const Rows& rows, const Step& by, const State<T>& s, std::int64_t K,
                                   std::int64_t seen) {
-  move_weights(rows, by, s.weights, K, s.fit_intercept,
-               WeightedSums{s.sums, s.intercept_sums, static_cast<double>(seen)});
+  move_weights(rows, by, s, K, WeightedSums{s.sums, s.intercept_sums, static_cast<double>(seen)});
 }
 
 inline std::int64_t last_power(std::int64_t seen) {
@@ -164,9 +164,9 @@ void update_tail(const Rows& rows, const Step& by, const State<T>& s, std::int64
   const WeightedSums recent{s.recent_sums, s.intercept_recent_sums, static_cast<double>(seen - power / 2)};
   const WeightedSums later{s.later_sums, s.intercept_later_sums, static_cast<double>(seen - power)};
   if (seen > power)
-    move_weights(rows, by, s.weights, s.K, s.fit_intercept, recent, later);
+    move_weights(rows, by, s, s.K, recent, later);
   else
-    move_weights(rows, by, s.weights, s.K, s.fit_intercept, recent);
+    move_weights(rows, by, s, s.K, recent);
 }
 
 template <class T>
@@ -181,13 +181,11 @@ void next_tail(const State<T>& s, std::int64_t seen) {
 
 // The weights that the keep says are the answer: w - sums/examples, or w without sums. Python has the same formulas for
 // whole arrays (learners/weights.py).
-template <class T>
 struct Answer {
-  const T* weights;
-  const double *intercept, *sums = nullptr, *intercept_sums = nullptr;
+  const double *weights, *intercept, *sums = nullptr, *intercept_sums = nullptr;
   double examples = 1.0;
 
-  static Answer of(const State<T>& s) {
+  static Answer of(const State<double>& s) {
     const std::int64_t seen = s.counters->seen;
     const auto at_least_one = [](std::int64_t count) { return static_cast<double>(std::max<std::int64_t>(1, count)); };
     switch (s.keep) {
@@ -195,16 +193,13 @@ struct Answer {
       case Keep::tail:
         return {s.weights, s.intercept, s.recent_sums, s.intercept_recent_sums,
                 at_least_one(seen - last_power(seen) / 2)};
-      case Keep::pocket: return {static_cast<const T*>(s.pocket), s.pocket_intercept};
+      case Keep::pocket: return {static_cast<const double*>(s.pocket), s.pocket_intercept};
       case Keep::last:
       case Keep::vote: break;  // a vote has no answer of this kind
     }
     return {s.weights, s.intercept};
   }
-  double weight(std::int64_t at) const {
-    const auto raw = static_cast<double>(weights[at]);
-    return sums ? raw - sums[at] / examples : raw;
-  }
+  double weight(std::int64_t at) const { return sums ? weights[at] - sums[at] / examples : weights[at]; }
   double intercept_of(std::int64_t k) const {
     return sums ? intercept[k] - intercept_sums[k] / examples : intercept[k];
   }
@@ -263,7 +258,7 @@ template <class Rows, class T>
     case Keep::average:
     case Keep::pocket: break;
   }
-  move_weights(rows, by, s.weights, s.K, false);
+  move_weights(rows, by, s, s.K);
 }
 
 // Does the keep need observe_row after every example?

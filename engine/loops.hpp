@@ -167,7 +167,7 @@ ALWAYS_INLINE bool take_step(const Rows& rows, std::int64_t i, const Verdict& ve
   if (general && lazy)
     lazy->update(rows, by, c.seen);
   else if (state.keep == Keep::last)
-    move_weights(rows, by, state.weights, K, false);
+    move_weights(rows, by, state, K);
   else if (!general || state.keep == Keep::average)
     update_average(rows, by, state, K, c.seen);
   else
@@ -243,21 +243,19 @@ void Loops<Rows>::learn(const Rows& rows, const AnyTask& task, Order order, Rang
 }
 
 template <class Rows>
-void Loops<Rows>::scores(const Rows& rows, Order order, const Linear<T>& model, double* out, std::int64_t threads,
-                         StopToken& stop) {
-  run_threads(order.count, order.count * rows.values_per_row() * model.K, threads, stop,
-              [&](Range range, StopToken& inner) {
-                double* at = out + range.begin * model.K;
-                const auto write = [&](std::int64_t, const double* found) {
-                  at = std::copy_n(found, model.K, at);
-                  return Changed{};
-                };
-                if (model.K == 1)  // a call per row would take a fifth of the time
-                  for_each_score<true>(rows, order, range, model, inner, nullptr,
-                                       [&](std::int64_t, const double* found) { *at++ = *found; });
-                else
-                  for_each_score<false>(rows, order, range, model, inner, nullptr, write);
-              });
+void Loops<Rows>::scores(const Rows& rows, Order order, const Linear<T>& model, double* out, StopToken& stop) {
+  run_threads(order.count, order.count * rows.values_per_row() * model.K, stop, [&](Range range, StopToken& inner) {
+    double* at = out + range.begin * model.K;
+    const auto write = [&](std::int64_t, const double* found) {
+      at = std::copy_n(found, model.K, at);
+      return Changed{};
+    };
+    if (model.K == 1)  // a call per row would take a fifth of the time
+      for_each_score<true>(rows, order, range, model, inner, nullptr,
+                           [&](std::int64_t, const double* found) { *at++ = *found; });
+    else
+      for_each_score<false>(rows, order, range, model, inner, nullptr, write);
+  });
 }
 
 }  // namespace rosenblatt

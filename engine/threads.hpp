@@ -32,11 +32,11 @@ inline std::int64_t thread_limit() {
   return cores;
 }
 
-// Calls work(range, stop) for ranges that make up the places from 0 to count, on at most so many threads; values: how
-// many are read in all. If there are no more threads, the rest is done here.
+// Calls work(range, stop) for ranges that make up the places from 0 to count, on several threads; values: how many are
+// read in all. If there are no more threads, the rest is done here.
 template <class Work>
-void run_threads(std::int64_t count, std::int64_t values, std::int64_t most, StopToken& stop, Work&& work) {
-  const std::int64_t parts = std::max<std::int64_t>(1, std::min({values / values_per_thread, most, count}));
+void run_threads(std::int64_t count, std::int64_t values, StopToken& stop, Work&& work) {
+  const std::int64_t parts = std::max<std::int64_t>(1, std::min({values / values_per_thread, thread_limit(), count}));
   const auto range = [&](std::int64_t k) { return Range{count * k / parts, count * (k + 1) / parts}; };
   std::atomic<bool> stopped = false;
   const auto run = [&](std::int64_t k) {

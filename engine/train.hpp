@@ -85,9 +85,8 @@ struct Loops {
   // Learns from a range of the order; a pocket is checked on all of it.
   static void learn(const Rows& rows, const AnyTask& task, Order order, Range range, const StateArrays& state,
                     const Rule& rule, StopToken& stop);
-  // K scores per row, in the order, on at most so many threads.
-  static void scores(const Rows& rows, Order order, const Linear<T>& model, double* out, std::int64_t threads,
-                     StopToken& stop);
+  // K scores per row, in the order, on several threads.
+  static void scores(const Rows& rows, Order order, const Linear<T>& model, double* out, StopToken& stop);
 };
 
 extern template struct Loops<DenseRows<float>>;

@@ -25,8 +25,7 @@ using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using InputMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
+using Matrix = nb::ndarray<nb::numpy, double, nb::ndim<2>, nb::c_contig>;
 template <class T>
 using Vector = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 
@@ -70,10 +69,10 @@ Vector<T> to_vector(std::vector<T>&& values) {
   return Vector<T>(held->data(), {held->size()}, owner);
 }
 
-inline Matrix<double> new_matrix(std::int64_t rows, std::int64_t columns) {
+inline Matrix new_matrix(std::int64_t rows, std::int64_t columns) {
   auto* held = new double[product(rows, columns)];
   nb::capsule owner(held, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-  return Matrix<double>(held, {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)}, owner);
+  return Matrix(held, {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)}, owner);
 }
 
 // An order of rows from Python; every entry must name a row.
@@ -193,8 +192,7 @@ class ArrayDict {
 
 class PyState {
  public:
-  PyState(const std::string& keep, const nb::dict& arrays, bool fit_intercept, bool feature_major)
-      : held_(arrays), feature_major_(feature_major) {
+  PyState(const std::string& keep, const nb::dict& arrays, bool fit_intercept) : held_(arrays) {
     StateArrays& a = arrays_;
     a.keep = to_enum<Keep>("keep", keep, keep_names);
     a.fit_intercept = fit_intercept;
@@ -224,15 +222,12 @@ class PyState {
     if (arrays_.K != needed)
       fail("the state has " + std::to_string(arrays_.K) + " weight rows, the targets need " + std::to_string(needed));
     if (arrays_.features != rows.features()) fail("weights: their size does not fit the rows");
-    if (needed > 1 && rows.sparse() != feature_major_)
-      fail("weights: must lie feature after feature for sparse rows, and class after class for dense ones");
     return arrays_;
   }
 
  private:
   ArrayDict held_;
   StateArrays arrays_;
-  bool feature_major_;
 };
 
 // The updates as arrays: the rows that made them, their steps, the rows of weights that gained and lost, and how many

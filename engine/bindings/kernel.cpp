@@ -68,15 +68,15 @@ Log to_log(const UpdateArrays& arrays, std::int64_t K, std::int64_t rows) {
 
 // For each problem a (rows, K) matrix: the last scores, or the votes of all vectors that lived. Problem p's updates go
 // from starts[p] to starts[p + 1].
-std::vector<Matrix<double>> predict_of(Source& source, const UpdateArrays& updates, const Input<std::int64_t>& starts,
-                                       const Input<std::int64_t>& survived_last, std::int64_t K, double bias,
-                                       bool votes, const std::optional<InputMatrix>& start) {
+std::vector<Matrix> predict_of(Source& source, const UpdateArrays& updates, const Input<std::int64_t>& starts,
+                               const Input<std::int64_t>& survived_last, std::int64_t K, double bias, bool votes,
+                               const std::optional<InputMatrix>& start) {
   if (K < 1) fail("K: there must be a row of weights");
   if (start) check_size(*start, product(source.count, K), "start");
   const Log log = to_log(updates, K, source.others);
   check_size(starts, static_cast<std::int64_t>(survived_last.size()) + 1, "starts");
   std::vector<Problem> problems;
-  std::vector<Matrix<double>> found;
+  std::vector<Matrix> found;
   for (std::size_t p = 0; p < survived_last.size(); ++p) {
     const Range part{starts.data()[p], starts.data()[p + 1]};
     if (part.begin < 0 || part.end < part.begin || part.end > std::ssize(log.rows))

@@ -94,6 +94,13 @@ nb::dict copy_of(nb::handle dict) {
   return made;
 }
 
+// The number that a dict has for a key; -1: none.
+std::int32_t number_of(const nb::dict& dict, nb::handle key) {
+  PyObject* const number = PyDict_GetItemWithError(dict.ptr(), key.ptr());
+  if (!number && PyErr_Occurred()) throw nb::python_error();
+  return number ? static_cast<std::int32_t>(PyLong_AsLong(number)) : -1;
+}
+
 void require_dict(nb::handle features) {
   if (!PyDict_Check(features.ptr())) throw nb::type_error("features must be a dict of name: number");
 }
@@ -241,7 +248,7 @@ class Vocabulary {
     Example example;
     for (const auto& [name, number] : items) {
       example.values.push_back(to_number(name.ptr(), number.ptr()));
-      example.columns.push_back(find(name.ptr()));
+      example.columns.push_back(number_of(columns_, name));
     }
     take_new(example, grow, [&](std::size_t at) { return items[at].first.ptr(); });
     return example;
@@ -297,16 +304,9 @@ class Vocabulary {
     return by_hash_.find(hash, is_equal).column;
   }
 
-  // Any name.
-  std::int32_t find(PyObject* name) const {
-    PyObject* column = PyDict_GetItemWithError(columns_.ptr(), name);
-    if (!column && PyErr_Occurred()) throw nb::python_error();
-    return column ? static_cast<std::int32_t>(PyLong_AsLong(column)) : -1;
-  }
-
   // Code that a comparison ran may have added it meanwhile.
   std::int32_t add(PyObject* name) {
-    if (const std::int32_t column = find(name); column >= 0) return column;
+    if (const std::int32_t column = number_of(columns_, name); column >= 0) return column;
     const std::int32_t column = count_++;
     if (PyDict_SetItem(columns_.ptr(), name, nb::int_(column).ptr()) != 0) throw nb::python_error();
     remember(name, column);
@@ -404,7 +404,7 @@ class Stream {
   bool learn(nb::handle features, nb::handle label, double weight) {
     const double number = epsilon_ ? to_target(label.ptr()) : 0.0;
     require_dict(features);
-    const std::int32_t code = code_of(label);
+    const std::int32_t code = epsilon_ ? 0 : number_of(codes_, label);
     if (code < 0) return false;
     read(features, weight > 0);
     if (closed_) return false;
@@ -496,7 +496,7 @@ class Stream {
     if (arrays.size() == 0) fail("arrays: there must be at least one state");
     std::vector<OwnState> made;
     for (const nb::handle each : arrays) {
-      const PyState given(keep, nb::cast<nb::dict>(each), fit_intercept, true);
+      const PyState given(keep, nb::cast<nb::dict>(each), fit_intercept);
       const StateArrays& state = given.arrays();
       check_state(state, rule);
       if (state.is_float32) throw nb::type_error("weights: must be float64");
@@ -535,14 +535,6 @@ class Stream {
     return number;
   }
 
-  // The weight row of a label, or its state; -1 for a new one.
-  std::int32_t code_of(nb::handle label) const {
-    if (epsilon_) return 0;
-    PyObject* place = PyDict_GetItemWithError(codes_.ptr(), label.ptr());
-    if (!place && PyErr_Occurred()) throw nb::python_error();
-    return place ? static_cast<std::int32_t>(PyLong_AsLong(place)) : -1;
-  }
-
   // No Python code runs from here on.
   void learn_now(std::int32_t code, double number, double weight) {
     for (std::size_t at = 0; at < states_.size(); ++at) {
@@ -573,7 +565,7 @@ class Stream {
     const double* const values = example_.values.data();
     for (const std::int32_t at : order_) {
       const State<double>& state = states_[one_vs_rest_ ? at : 0].state;
-      const auto answer = Answer<double>::of(state);
+      const auto answer = Answer::of(state);
       const std::int64_t K = state.K, k = one_vs_rest_ ? 0 : at;
       double total = 0;
       for (std::int64_t p = 0; p < example_.starts[1]; ++p) total += values[p] * answer.weight(columns[p] * K + k);

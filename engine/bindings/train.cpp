@@ -10,7 +10,7 @@ namespace rosenblatt {
 namespace {
 
 // Brings all weights, and sums, up to date with the penalty.
-void materialize(PyState& state, const PyRule& rule) {
+void materialize(const PyState& state, const PyRule& rule) {
   if (!rule.penalty) return;
   const auto bring = [&]<class T>(T) {
     StateArrays arrays = state.arrays();
@@ -30,10 +30,8 @@ struct PyPass : Pass {
   bool busy = false;
 
   PyPass(const PyPass&) = delete;
-  PyPass(const Rows& given, const PyTargets& targets, const PyState& arrays, const PyRule& how, OrderIndex order_index,
-         bool ratchet)
-      : Pass{given.view, targets.of(given.count()), to_order(order_index, given.count()), {}, how.rule},
-        penalty(how.penalty), index(std::move(order_index)) {
+  PyPass(const Rows& given, const PyTargets& targets, const PyState& arrays, const PyRule& how, bool ratchet)
+      : Pass{given.view, targets.of(given.count()), {nullptr, given.count()}, {}, how.rule}, penalty(how.penalty) {
     state = arrays.arrays_for(given, task);
     state.ratchet = ratchet;
     state.log = &log;
@@ -69,20 +67,16 @@ void run_pass_list(const std::vector<PyPass*>& passes, const Cancel& cancel) {
 }
 
 // Scores of the rows (all, or those in index), one column per weight row.
-Matrix<double> scores(const Rows& rows, const AnyInput& weights, Input<double> intercept, const OrderIndex& index,
-                      std::optional<std::int64_t> threads) {
+Matrix scores(const Rows& rows, const AnyInput& weights, Input<double> intercept, const OrderIndex& index) {
   const std::int64_t K = static_cast<std::int64_t>(intercept.size());
   if (K < 1) fail("intercept: there must be one per row of weights");
-  if (threads && *threads < 1) fail("threads: must be at least 1");
   const Order order = to_order(index, rows.count());
-  Matrix<double> out = new_matrix(order.count, K);
+  Matrix out = new_matrix(order.count, K);
   std::visit(
       [&]<class View>(const View& view) {
         using T = typename View::Value;
         const Linear<T> model{values_of<const T>(weights, product(K, view.features), "weights"), intercept.data(), K};
-        run_interruptibly({}, [&](StopToken& stop) {
-          Loops<View>::scores(view, order, model, out.data(), threads ? *threads : thread_limit(), stop);
-        });
+        run_interruptibly({}, [&](StopToken& stop) { Loops<View>::scores(view, order, model, out.data(), stop); });
       },
       rows.view);
   return out;
@@ -110,15 +104,17 @@ void bind_train(nb::module_& m) {
       .def(nb::init<AnyVector, std::int64_t, std::optional<Input<double>>, bool, double>(), "y"_a.noconvert(),
            nb::kw_only(), "rows"_a, "sample_weight"_a.noconvert().none() = nb::none(), "tie_positive"_a = false,
            "epsilon"_a = 0.0);
-  nb::class_<PyState>(m, "State",
-                      "The named arrays of a learner, changed in place; names it does not need are ignored.")
-      .def(nb::init<const std::string&, const nb::dict&, bool, bool>(), "keep"_a, "arrays"_a, nb::kw_only(),
-           "fit_intercept"_a, "feature_major"_a);
+  nb::class_<PyState>(
+      m, "State",
+      "The named arrays of a learner, changed in place; names it does not need are ignored. Weights lie "
+      "feature after feature for sparse rows, and class after class for dense ones.")
+      .def(nb::init<const std::string&, const nb::dict&, bool>(), "keep"_a, "arrays"_a, nb::kw_only(),
+           "fit_intercept"_a);
   m.def("settle", &materialize, "state"_a, "rule"_a, "Bring all weights up to date with the penalty, and the sums.");
   nb::class_<PyPass>(m, "Pass", "One learner's pass over rows, ready to run; the arrays of its state change in place.")
-      .def(nb::init<const Rows&, const PyTargets&, const PyState&, const PyRule&, OrderIndex, bool>(), "rows"_a,
-           "targets"_a, "state"_a, "rule"_a, nb::kw_only(), "order"_a.noconvert().none() = nb::none(),
-           "ratchet"_a = false, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def(nb::init<const Rows&, const PyTargets&, const PyState&, const PyRule&, bool>(), "rows"_a, "targets"_a,
+           "state"_a, "rule"_a, nb::kw_only(), "ratchet"_a = false, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+           nb::keep_alive<1, 4>())
       .def("set_order", &PyPass::set_order, "order"_a.noconvert().none(),
            "From now on in this order of rows; None: as they are stored.")
       .def("updates", &PyPass::updates,
@@ -129,8 +125,8 @@ void bind_train(nb::module_& m) {
   m.def("thread_limit", &thread_limit,
         "Threads that this process may use: ROSENBLATT_THREADS, OMP_NUM_THREADS, or the cores and the quota it has.");
   m.def("scores", &scores, "rows"_a, "weights"_a.noconvert(), "intercept"_a.noconvert(),
-        "order"_a.noconvert().none() = nb::none(), "threads"_a = nb::none(),
-        "Scores, one column per weight row, on at most so many threads (None: thread_limit()).");
+        "order"_a.noconvert().none() = nb::none(),
+        "Scores, one column per weight row, on at most thread_limit() threads.");
   m.def("sigmoid", &of_each<fixed_sigmoid>, "numbers"_a.noconvert(),
         "1 / (1 + exp(-x)) of each, the same bits on every CPU.");
   m.def("log", &of_each<fixed_log>, "numbers"_a.noconvert(),

@@ -192,9 +192,9 @@ class Chooser:
         return made
 
     def state(self, features: int = 2) -> Any:
-        keep, major = self.word("last", "average", "tail", "vote", "pocket"), self.is_sparse != self.strange()
+        keep = self.word("last", "average", "tail", "vote", "pocket")
         arrays = self.arrays(self.K, features, self.kind)
-        return engine.State(keep, arrays, fit_intercept=self.flag(), feature_major=major)
+        return engine.State(keep, arrays, fit_intercept=self.flag())
 
     def source(self) -> Any:
         kind = self.random.randrange(4)
@@ -235,9 +235,7 @@ class Chooser:
 
 
 def _pass(c: Chooser) -> Any:
-    return engine.Pass(
-        c.rows(), c.any(c.targets), c.any(c.state), c.any(c.rule), order=c.maybe(c.order), ratchet=c.flag()
-    )
+    return engine.Pass(c.rows(), c.any(c.targets), c.any(c.state), c.any(c.rule), ratchet=c.flag())
 
 
 def _dual(c: Chooser) -> Any:

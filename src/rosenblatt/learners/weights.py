@@ -434,13 +434,13 @@ class WeightState(State):
             values = self.arrays[array.name]
             values = values.astype(dtype, copy=False) if array.dtype == "rows" else values
             self.arrays[array.name] = table.arranged(values)  # in the order in which the engine reads them
-        rows, view = table.astype(dtype).rows, self.view(table.sparse)
-        return engine.Pass(rows, targets.view, view, engine_rule(rule), ratchet=ratchet)
+        return engine.Pass(table.astype(dtype).rows, targets.view, self.view, engine_rule(rule), ratchet=ratchet)
 
-    def view(self, feature_major: bool) -> engine.State:
-        """The arrays as the engine sees them, which are in this order already."""
+    @property
+    def view(self) -> engine.State:
+        """The arrays as the engine sees them, in the order in which they lie."""
         flat = {name: values.ravel(order="K") for name, values in self.arrays.items()}
-        return engine.State(self.keep, flat, fit_intercept=self.fit_intercept, feature_major=feature_major)
+        return engine.State(self.keep, flat, fit_intercept=self.fit_intercept)
 
     def end_pass(self, one: engine.Pass, table: Table) -> None:
         """Append the updates of a finished pass to the log of a vote."""
@@ -522,7 +522,7 @@ class WeightState(State):
         state = self.copy()
         for array in self.matrices:  # weight by weight beside its sum
             state.arrays[array.name] = np.asfortranarray(state.arrays[array.name])
-        engine.settle(state.view(True), engine_rule(Rule(penalty=self.penalty)))
+        engine.settle(state.view, engine_rule(Rule(penalty=self.penalty)))
         return state
 
     def take_penalty(self, penalty: Penalty) -> None:
