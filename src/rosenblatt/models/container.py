@@ -12,6 +12,8 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import reduce
+from operator import getitem
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -108,10 +110,7 @@ def unpack_container(data: bytes, kind: str, name: str) -> dict[str, Any]:
     try:
         content, places = _json_from(tensors[CONTENT])
         for (*above, last), stored in places:
-            within = content
-            for key in above:
-                within = within[key]
-            within[last] = tensors[stored]
+            reduce(getitem, above, content)[last] = tensors[stored]
         if not isinstance(content, dict):
             raise TypeError
         return content
