@@ -60,6 +60,12 @@ class Terms {
     starts_.push_back(static_cast<std::int64_t>(values_.size()));
     norms_.push_back(norm);
   }
+  void clear() {
+    starts_.resize(1);
+    columns_.clear();
+    values_.clear();
+    norms_.clear();
+  }
 
   std::int64_t count() const { return static_cast<std::int64_t>(norms_.size()); }
   std::int64_t size(std::int64_t t) const { return starts_[t + 1] - starts_[t]; }
@@ -92,8 +98,12 @@ class Panel {
  public:
   explicit Panel(std::int64_t features) : lines_of_(features, 0) {}
 
-  void load(Terms rows) {
-    rows_ = std::move(rows);
+  Terms& start() {
+    rows_.clear();
+    return rows_;
+  }
+  // The rows that were pushed since `start`.
+  void load() {
     for (std::uint32_t column : columns_) lines_of_[column] = 0;
     columns_.clear();
     values_.clear();
@@ -179,9 +189,9 @@ class RowSource final : public Source {
         panel_(features_of(rows)), places_(others, -1) {}
 
   void load(const std::uint32_t* index, int count_of_index) override {
-    Terms terms;
+    Terms& terms = panel_.start();
     for (int r = 0; r < count_of_index; ++r) push(rows_, index[r], terms);
-    panel_.load(std::move(terms));
+    panel_.load();
   }
 
   void values(std::int64_t other, double* out) override {
