@@ -37,7 +37,10 @@ def test_a_file_that_is_replaced_keeps_its_owner(tmp_path: Path) -> None:
     owner = (1234, 2345) if os.geteuid() == 0 else (os.geteuid(), os.getgroups()[-1])  # only root may give files away
     (tmp_path / "x").write_bytes(b"old")
     os.chown(tmp_path / "x", *owner)
-    write_atomic(tmp_path / "x", b"new")
+    with writing(tmp_path / "x") as file:
+        file.write(b"new")
+        parts = [path for path in tmp_path.iterdir() if path.name != "x"]
+        assert [stat.S_IMODE(part.stat().st_mode) for part in parts] == [0o600]  # until it has the mode of the file
     assert ((tmp_path / "x").stat().st_uid, (tmp_path / "x").stat().st_gid) == owner
 
 
