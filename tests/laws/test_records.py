@@ -1,8 +1,8 @@
 """What was recorded stays: every parameter of every learner, selection, reading and models answer as they did.
 
 `test_bits.py` has the bits of each rule and keep; here are digests of the facts beside them, numbers rounded to nine
-digits where NumPy sums them. After a change that is meant to change answers: ``python tests/laws/test_records.py``
-writes tests/laws/records.json anew; the changelog says so.
+digits where NumPy sums them. A change that is meant to change answers records them anew, and the changelog says so:
+``PYTHONPATH=tests/helpers python tests/laws/test_records.py`` writes tests/laws/records.json.
 """
 
 import copy
