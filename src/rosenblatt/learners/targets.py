@@ -1,11 +1,12 @@
 """Tasks and targets: the target and the weight of each row, and the held-out rows.
 
-Invariant: loops know targets only. A new task is a branch in `Targets` and in `targets_of`.
+Invariant: loops know targets only. A new task is a value of `Task`, and a branch in `Targets` and in `targets_of`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,6 +24,14 @@ Order = NDArray[np.uint32] | None  # the rows to go over, in this order; None: a
 Shuffle = bool | Literal["rows"]  # "rows": every row by itself, not strips of them
 
 
+class Task(Enum):
+    """The kind of target that one problem has; several labels per row are a binary problem each."""
+
+    BINARY = "binary"
+    MULTICLASS = "multiclass"
+    REGRESSION = "regression"
+
+
 @dataclass(frozen=True)
 class Targets:
     """The targets of the rows of one problem, and their weights."""
@@ -34,9 +43,11 @@ class Targets:
     epsilon: float = 0.0  # a regression's score within this distance of its target is right
 
     @property
-    def is_regression(self) -> bool:
-        """True if the targets are numbers."""
-        return self.y.dtype.kind == "f"
+    def task(self) -> Task:
+        """The kind of the problem."""
+        if self.y.dtype.kind == "f":
+            return Task.REGRESSION
+        return Task.BINARY if self.weight_rows == 1 else Task.MULTICLASS
 
     @cached_property
     def view(self) -> engine.Targets:
@@ -66,9 +77,9 @@ class Targets:
 
     def wrong(self, scores: Floats) -> NDArray[np.bool_]:
         """A mask of the mistaken rows for scores of shape (rows, K); a score of 0 is a mistake, and so is a tie."""
-        if self.is_regression or (self.weight_rows == 1 and self.tie_positive):
+        if self.task is Task.REGRESSION or (self.task is Task.BINARY and self.tie_positive):
             return ~self.right(scores)
-        if self.weight_rows == 1:
+        if self.task is Task.BINARY:
             return np.less_equal(self.y * scores[:, 0], 0)
         every = np.arange(len(self.y))
         others = scores.copy()
@@ -78,16 +89,16 @@ class Targets:
 
     def right(self, scores: Floats) -> NDArray[np.bool_]:
         """A mask of the rows that these scores predict right."""
-        if self.is_regression:
+        if self.task is Task.REGRESSION:
             return np.less_equal(np.abs(self.y - scores[:, 0]), self.epsilon)
-        if self.weight_rows == 1:
+        if self.task is Task.BINARY:
             return np.equal(scores[:, 0] >= 0, self.y > 0)
         right: NDArray[np.bool_] = np.argmax(scores, axis=1) == self.y
         return right
 
     def quality(self, scores: Floats) -> float:
         """The share of the rows that are right; for a regression R², which has no unit."""
-        if not self.is_regression:
+        if self.task is not Task.REGRESSION:
             return float(np.average(self.right(scores), weights=self.sample_weight))
         mean = np.average(self.y, weights=self.sample_weight)
         away, spread = ((self.y - other) ** 2 for other in (scores[:, 0], mean))
