@@ -174,7 +174,7 @@ class TableEncoder(Encoder):
         passthrough : columns whose cells go into the batch
         named : the hashed columns whose names are known; those of others are reported
         """
-        arrays, invalid = self._arrays(chunk, require_label)
+        arrays, invalid = self.arrays(chunk, require_label=require_label)
         bad = list(chunk.bad)
         if faults := self._faults(arrays, require_label, chunk.table):
             bad += [(int(chunk.lines[row]), why) for row, why in faults.items()]
@@ -198,7 +198,7 @@ class TableEncoder(Encoder):
             raise DataError(f"row {at}: {why}")
         return found.batch
 
-    def _arrays(self, chunk: TableChunk, require_label: bool) -> tuple[dict[str, Any], dict[str, InvalidCells]]:
+    def arrays(self, chunk: TableChunk, *, require_label: bool) -> tuple[dict[str, Any], dict[str, InvalidCells]]:
         """The columns that are used, converted, and their invalid cells; the label as strings or lists of strings."""
         names, arrays, invalid = chunk.table.schema.names, {}, {}
         weights = [Column(self.weight, "number")] if self.weight is not None and self.weight in names else []

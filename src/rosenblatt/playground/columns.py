@@ -116,7 +116,7 @@ def _rows_of(reader: Any, path: Path | str, across: str, up: str) -> list[list[s
 
     encoder, rows = reader.encoder, []
     for name, chunk in reader.chunks():
-        arrays, _ = encoder.arrays(chunk)
+        arrays, _ = encoder.arrays(chunk, require_label=True)
         cells = chunk.cells(["*"])
         for column in encoder.numbers:
             values = doubles_of(arrays[column.name])
