@@ -141,7 +141,8 @@ OwnedArrays learned(const Data<T>& data, bool is_dense, const AnyTask& task, con
   const Order order{data.order.data(), data.count};
   StopToken stop;
   for (int epoch = 0; epoch < 3; ++epoch) {
-    const Pass pass = make_pass(rows, task, order, state, chosen);
+    check_state(state, chosen);
+    const Pass pass{rows, task, order, state, chosen};
     run_passes({&pass}, stop);
   }
   return arrays;

@@ -53,21 +53,20 @@ void check(Parsed& out) {
   require(out.indices.size() == out.values.size(), "a column for each value");
   require(out.weights.empty() || out.weights.size() == rows, "a weight for each row");
   require(static_cast<std::int64_t>(rows + out.gaps.size()) == out.lines, "a line gives a row or none");
-  const auto labels = static_cast<std::int32_t>(out.labels.labels().size());
+  const auto labels = static_cast<std::int32_t>(out.labels.size());
   for (std::size_t i = 0; i < rows; ++i) {
     require(out.codes[i] >= -1 && out.codes[i] < labels, "a label for each code");
     for (std::int32_t p = out.starts[i]; p < out.starts[i + 1]; ++p) {
       require(p == out.starts[i] || out.indices[p - 1] < out.indices[p], "columns rise");
-      require(out.indices[p] >= 0 && std::isfinite(out.values[p]),
-              "columns and values are usable");
+      require(out.indices[p] >= 0 && std::isfinite(out.values[p]), "columns and values are usable");
     }
   }
-  for (const BadLine& bad : out.bad)
-    for (const char c : bad.why) require(static_cast<unsigned char>(c) >= 0x20, "a sentence is printable");
+  for (const auto& [_, why] : out.bad)
+    for (const char c : why) require(static_cast<unsigned char>(c) >= 0x20, "a sentence is printable");
 }
 
 std::string_view label_of(Parsed& rows, std::size_t i) {
-  return rows.codes[i] < 0 ? std::string_view() : std::string_view(rows.labels.labels()[rows.codes[i]]);
+  return rows.codes[i] < 0 ? std::string_view() : std::string_view(rows.labels[rows.codes[i]]);
 }
 
 // The whole text, and the same text line by line.
@@ -95,9 +94,8 @@ void try_text(std::string_view text, Parse parse) {
             part.indices[begin + p] == whole.indices[there + p] && part.values[begin + p] == whole.values[there + p],
             "the same rows");
     }
-    for (const BadLine& found : part.bad) {
-      require(bad < whole.bad.size() && whole.bad[bad].line == line && whole.bad[bad].why == found.why,
-              "the same bad lines");
+    for (const auto& [_, why] : part.bad) {
+      require(bad < whole.bad.size() && whole.bad[bad] == std::pair{line, why}, "the same bad lines");
       ++bad;
     }
     at = end;
