@@ -78,6 +78,11 @@ double to_number(PyObject* key, PyObject* value) {
   return is_too_large ? NAN : number;
 }
 
+// The same of floats as well.
+double plain_number_of(PyObject* value) {
+  return PyFloat_CheckExact(value) ? PyFloat_AS_DOUBLE(value) : to_plain_number(value);
+}
+
 // The stored items of a dict, whatever its class overrides. They are held: reading one may change the dict.
 std::vector<std::pair<nb::object, nb::object>> items_of(nb::handle dict) {
   std::vector<std::pair<nb::object, nb::object>> items;
@@ -108,6 +113,11 @@ void require_dict(nb::handle features) {
 // Raises if a value is not a number that can be learned from.
 void check_example(nb::handle features) {
   require_dict(features);
+  bool is_plain = true;
+  PyObject *name, *number;
+  for (Py_ssize_t place = 0; is_plain && PyDict_Next(features.ptr(), &place, &name, &number);)
+    is_plain = is_usable(plain_number_of(number));
+  if (is_plain) return;
   for (const auto& [key, value] : items_of(features)) to_number(key.ptr(), value.ptr());
 }
 
@@ -233,8 +243,7 @@ class Vocabulary {
       }
     }
     for (at = 0; at < count; ++at) {
-      PyObject* const number = items[at].value;
-      values[at] = PyFloat_CheckExact(number) ? PyFloat_AS_DOUBLE(number) : to_plain_number(number);
+      values[at] = plain_number_of(items[at].value);
       if (!is_usable(values[at])) return false;
     }
     if (known < count && !read_strings(example, known, grow)) return false;
