@@ -143,14 +143,6 @@ ALWAYS_INLINE void move_weights(const Rows& rows, const Step& by, const State<T>
   if (by.rival >= 0) move_row(-by.step, by.rival);
 }
 
-// Sums u = sum over updates of (examples seen before it) * change, so that the mean of the weights after each of
-// N examples is w - u/N. Only the features of mistaken rows are touched.
-template <class Rows, class T>
-ALWAYS_INLINE void update_average(const Rows& rows, const Step& by, const State<T>& s, std::int64_t K,
-                                  std::int64_t seen) {
-  move_weights(rows, by, s, K, WeightedSums{s.sums, s.intercept_sums, static_cast<double>(seen)});
-}
-
 inline std::int64_t last_power(std::int64_t seen) {
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, seen))));
 }
@@ -188,16 +180,12 @@ struct Answer {
   static Answer of(const State<double>& s) {
     const std::int64_t seen = s.counters->seen;
     const auto at_least_one = [](std::int64_t count) { return static_cast<double>(std::max<std::int64_t>(1, count)); };
-    switch (s.keep) {
-      case Keep::average: return {s.weights, s.intercept, s.sums, s.intercept_sums, at_least_one(seen)};
-      case Keep::tail:
-        return {s.weights, s.intercept, s.recent_sums, s.intercept_recent_sums,
-                at_least_one(seen - last_power(seen) / 2)};
-      case Keep::pocket: return {static_cast<const double*>(s.pocket), s.pocket_intercept};
-      case Keep::last:
-      case Keep::vote: break;  // a vote has no answer of this kind
-    }
-    return {s.weights, s.intercept};
+    if (s.keep == Keep::average) return {s.weights, s.intercept, s.sums, s.intercept_sums, at_least_one(seen)};
+    if (s.keep == Keep::tail)
+      return {s.weights, s.intercept, s.recent_sums, s.intercept_recent_sums,
+              at_least_one(seen - last_power(seen) / 2)};
+    if (s.keep == Keep::pocket) return {static_cast<const double*>(s.pocket), s.pocket_intercept};
+    return {s.weights, s.intercept};  // a vote has no answer of this kind
   }
   double weight(std::int64_t at) const { return sums ? weights[at] - sums[at] / examples : weights[at]; }
   double intercept_of(std::int64_t k) const {
@@ -249,29 +237,13 @@ struct Ratchet {
 template <class Rows, class T>
 [[gnu::noinline]] void update_kept(const Rows& rows, const Step by, const State<T>& s, std::int64_t seen,
                                    std::int64_t survived) {
-  switch (s.keep) {
-    case Keep::tail: return update_tail(rows, by, s, seen);
-    case Keep::vote:  // every weight vector that lived
-      s.log->add(by, survived);
-      break;
-    case Keep::last:
-    case Keep::average:
-    case Keep::pocket: break;
-  }
+  if (s.keep == Keep::tail) return update_tail(rows, by, s, seen);
+  if (s.keep == Keep::vote) s.log->add(by, survived);  // every weight vector that lived
   move_weights(rows, by, s, s.K);
 }
 
 // Does the keep need observe_row after every example?
-inline bool observes_rows(Keep keep) {
-  switch (keep) {
-    case Keep::tail:
-    case Keep::pocket: return true;
-    case Keep::last:
-    case Keep::average:
-    case Keep::vote: break;
-  }
-  return false;
-}
+inline bool observes_rows(Keep keep) { return keep == Keep::tail || keep == Keep::pocket; }
 
 template <class T, class Check>
 void observe_row(const State<T>& s, Counters& c, bool mistake, bool update, Check&& check) {

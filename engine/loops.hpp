@@ -169,7 +169,9 @@ ALWAYS_INLINE bool take_step(const Rows& rows, std::int64_t i, const Verdict& ve
   else if (state.keep == Keep::last)
     move_weights(rows, by, state, K);
   else if (!general || state.keep == Keep::average)
-    update_average(rows, by, state, K, c.seen);
+    // Sums u = sum over updates of (examples seen before it) * change, so that the mean of the weights after each of N
+    // examples is w - u/N. Only the features of mistaken rows are touched.
+    move_weights(rows, by, state, K, WeightedSums{state.sums, state.intercept_sums, static_cast<double>(c.seen)});
   else
     update_kept(rows, by, state, c.seen, c.survived);
   if (!state.fit_intercept) return true;

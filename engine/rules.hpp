@@ -57,15 +57,10 @@ struct Rule {
 
 inline Rule make_rule(std::string_view name, double eta0 = 1.0, double beta = 0.0, double C = 1.0, double r = 1.0) {
   Rule rule{to_enum<Rule::Kind>("rule", name, Rule::names), eta0, C, r};
-  switch (rule.kind) {
-    case Rule::Kind::perceptron:
-      if (beta > 0) rule.threshold = beta;
-      break;
-    case Rule::Kind::normalized: break;  // a step on a mistake only
-    case Rule::Kind::PA:
-    case Rule::Kind::PA_I:
-    case Rule::Kind::PA_II:
-    case Rule::Kind::AROW: rule.threshold = 1.0; break;
+  if (rule.kind == Rule::Kind::perceptron) {
+    if (beta > 0) rule.threshold = beta;
+  } else if (rule.kind != Rule::Kind::normalized) {  // which steps on a mistake only
+    rule.threshold = 1.0;
   }
   return rule;
 }
