@@ -154,11 +154,8 @@ template <class Rows, class T>
 void update_tail(const Rows& rows, const Step& by, const State<T>& s, std::int64_t seen) {
   const std::int64_t power = last_power(seen);
   const WeightedSums recent{s.recent_sums, s.intercept_recent_sums, static_cast<double>(seen - power / 2)};
-  const WeightedSums later{s.later_sums, s.intercept_later_sums, static_cast<double>(seen - power)};
-  if (seen > power)
-    move_weights(rows, by, s, s.K, recent, later);
-  else
-    move_weights(rows, by, s, s.K, recent);
+  const double since = seen > power ? static_cast<double>(seen - power) : 0.0;
+  move_weights(rows, by, s, s.K, recent, WeightedSums{s.later_sums, s.intercept_later_sums, since});
 }
 
 template <class T>
@@ -217,13 +214,9 @@ struct Ratchet {
     }
     if (c.run > c.pocket_run && !c.checked) {
       c.checked = 1;
-      bool better = true;
-      if (checks) {
-        const double challenge = check(*mistakes);
-        better = challenge < *mistakes;
-        if (better) *mistakes = challenge;
-      }
-      if (better) {
+      const double challenge = checks ? check(*mistakes) : 0.0;
+      if (!checks || challenge < *mistakes) {
+        if (checks) *mistakes = challenge;
         take();
         c.pocket_is_current = 1;
       }

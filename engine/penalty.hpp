@@ -37,7 +37,7 @@ class Penalty {
  public:
   static constexpr std::int64_t most_rows = few * few;  // between two moments at which all weights are settled
 
-  Penalty(double a, double l) : cuts_(l > 0) {
+  Penalty(double a, double l) {
     blocks_[0] = {a, l, a, l};
     for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) blocks_[b + 1] = blocks_[b].then(blocks_[b]);
     for (std::size_t n = 1; n < few; ++n) {
@@ -47,7 +47,7 @@ class Penalty {
     hundreds_[few] = blocks_[2 * few_bits];
   }
 
-  bool cuts() const { return cuts_; }
+  bool cuts() const { return one().L > 0; }
   const Shrinkage& one() const { return blocks_[0]; }
 
   // Weights are settled after so many rows: as many as leave them precise, and products with them far from overflowing.
@@ -81,7 +81,6 @@ class Penalty {
  private:
   std::array<Shrinkage, 2 * few_bits + 1> blocks_;  // of 1, 2, 4, … rows
   std::array<Shrinkage, few + 1> rest_, hundreds_;  // of 0, 1, 2, … rows, and as many times 128
-  bool cuts_;
 };
 
 // How a weight that is held becomes one that is used: max(A v - L, 0) + min(A v + L, 0).
