@@ -159,12 +159,11 @@ def _inseparable_pair(constraints: Constraints, deadline: float) -> NotSeparable
 def _any_plane(constraints: Constraints) -> Floats | None:
     if not constraints.is_binary:
         return None
-    X = constraints.X[:, :-1] if constraints.fit_intercept else constraints.X
     try:
-        plane = separate(X, constraints.label, fit_intercept=constraints.fit_intercept, max_updates=_LAST_UPDATES)
+        plane = separate(constraints.X, constraints.label, fit_intercept=False, max_updates=_LAST_UPDATES)
     except DataError:  # values too large for the engine
         return None
-    return np.append(plane.w, plane.b)[: constraints.dimension] if plane.converged else None
+    return plane.w if plane.converged else None
 
 
 def _separable(constraints: Constraints, vector: Floats, chosen: list[int], weights: list[float]) -> Separable | None:
@@ -301,7 +300,7 @@ def _nearest_point(constraints: Constraints, start: _Approach, deadline: float) 
         columns, Z = constraints.exact_take(np.array(corral, dtype=np.int64))
         if Z.size > _EXACT_VALUES or time.monotonic() + exact.solve_seconds(Z) > deadline:
             return None
-        raw, step = exact.solve_ones(exact.gram(Z) + 1)
+        raw, step = exact.solve_ones(np.append(Z, [[1]] * len(Z), axis=1))  # products plus 1
         target = None if raw is None else _shares(raw)
         if target is None or min(target) <= 0:
             if target is not None:

@@ -93,15 +93,6 @@ def sqrt_up(square: Fraction) -> float:
     return root if Fraction(root) ** 2 == square else math.nextafter(root, math.inf)
 
 
-def gram(Z: Whole) -> Whole:
-    """The products of all rows of Z with one another."""
-    flint = load_flint()
-    if flint is None:
-        return np.asarray(Z @ Z.T)
-    M = flint.fmpz_mat(Z.tolist())
-    return np.array([[int(v) for v in row] for row in (M * M.transpose()).tolist()], dtype=object)
-
-
 def combine(shares: Sequence[Fraction], Z: Whole) -> list[Fraction]:
     """The sum of the rows of Z, each times its share."""
     common = math.lcm(*(s.denominator for s in shares))
@@ -119,7 +110,7 @@ def load_flint() -> Any | None:
 
 
 def solve_seconds(Z: Whole) -> float:
-    """About how long :func:`gram` of Z and :func:`solve_ones` of that take."""
+    """About how long :func:`solve_ones` of Z takes."""
     n, m = map(int, Z.shape)
     bits = 2 * int(max(Z.max(initial=0), -Z.min(initial=0))).bit_length() + m.bit_length()
     if load_flint() is not None:
@@ -127,24 +118,26 @@ def solve_seconds(Z: Whole) -> float:
     return (1e-7 + 4e-10 * bits * n) * n**3 / 3 + 1e-7 * n**2 * m
 
 
-def solve_ones(A: Whole) -> tuple[list[Fraction] | None, list[Fraction]]:
-    """For a Gram matrix A: the x with ``A x = 1``, and []; if A is singular, None, and a ``v != 0`` with ``A v = 0``.
+def solve_ones(Z: Whole) -> tuple[list[Fraction] | None, list[Fraction]]:
+    """The x with ``A x = 1``, and []; if A is singular, None, and a ``v != 0`` with ``A v = 0``.
 
-    By python-flint if it is installed, else by Bareiss's elimination, in which every division is exact.
+    A holds the products of all rows of Z with one another. By python-flint if it is installed, else by Bareiss's
+    elimination, in which every division is exact.
 
-    >>> solve_ones(np.array([[2, 1], [1, 3]], dtype=object))
-    ([Fraction(2, 5), Fraction(1, 5)], [])
+    >>> solve_ones(np.array([[1, 0, 1], [0, 1, 1]], dtype=object))
+    ([Fraction(1, 3), Fraction(1, 3)], [])
     """
     flint = load_flint()
     if flint is None:
-        return _eliminate(A)
-    M = flint.fmpz_mat(A.tolist())
+        return _eliminate(np.asarray(Z @ Z.T))
+    M = flint.fmpz_mat(Z.tolist())
+    A = M * M.transpose()
     try:
-        x = M.solve(flint.fmpz_mat([[1]] * len(A)))
+        x = A.solve(flint.fmpz_mat([[1]] * len(Z)))
     except ZeroDivisionError:
-        basis, _ = M.nullspace()
-        return None, [Fraction(int(basis[i, 0])) for i in range(len(A))]
-    return [Fraction(int(x[i, 0].p), int(x[i, 0].q)) for i in range(len(A))], []
+        basis, _ = A.nullspace()
+        return None, [Fraction(int(basis[i, 0])) for i in range(len(Z))]
+    return [Fraction(int(x[i, 0].p), int(x[i, 0].q)) for i in range(len(Z))], []
 
 
 def _eliminate(A: Whole) -> tuple[list[Fraction] | None, list[Fraction]]:
