@@ -114,7 +114,9 @@ class Separable(_Verdict):
         V = np.array(vector, dtype=object).reshape(constraints.shape)
         lowest, at, squared_margin, squared_radius, bound = measure(constraints, exact.fractions(vector))
         if lowest <= 0:
-            raise DataError(f"{_describe(constraints, at)} has a margin of 0 or less")
+            (row,), classes = _named(constraints, [at])
+            against = "" if classes is None else f" against class {constraints.classes[classes[0]]!r}"
+            raise DataError(f"row {row + 1}{against} has a margin of 0 or less")
         if all(isinstance(v, float) for v in vector):
             V = V.astype(np.float64)
         w, b = (V[:, :-1], V[:, -1]) if constraints.fit_intercept else (V, np.zeros(len(V)))
@@ -317,8 +319,3 @@ def _numbered(constraints: Constraints, rows: Sequence[int], wrong: Sequence[int
     if (wrong is None) != constraints.is_binary or len(set(combination)) != len(rows):
         raise DataError("the combination names a row or a class that does not exist, or one twice")
     return combination
-
-
-def _describe(constraints: Constraints, constraint: int) -> str:
-    (row,), wrong = _named(constraints, [constraint])
-    return f"row {row + 1}" + ("" if wrong is None else f" against class {constraints.classes[wrong[0]]!r}")

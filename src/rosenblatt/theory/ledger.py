@@ -177,18 +177,12 @@ def ledger(
     for step in steps:
         clean = 0 if step.mistake else clean + 1
         if step.update:
-            V = np.array(step.after)[:, : constraints.shape[1]] / rule.eta0
-            lines.append(_line(len(lines) + 1, step.row, V.ravel(), u, gamma, reach, constraints))
+            v = (np.array(step.after)[:, : constraints.shape[1]] / rule.eta0).ravel()
+            k, length, progress = len(lines) + 1, float(np.linalg.norm(v)), float(v @ u)
+            lower = float(constraints.margins(v).min()) / length if length else -math.inf
+            cosine, bracket = progress / length if length else 0.0, Interval(lower, length / k)
+            lines.append(Line(k, step.row, progress, k * gamma, float(v @ v), k * reach, cosine, bracket))
     return Ledger(lines, gamma, math.sqrt(squared_radius), reach / gamma**2, clean >= len(run.X))
-
-
-def _line(k: int, row: int, vector: Floats, u: Floats, gamma: float, reach: float, constraints: Constraints) -> Line:
-    length = float(np.linalg.norm(vector))
-    progress = float(vector @ u)
-    lower = float(constraints.margins(vector).min()) / length if length else -math.inf
-    cosine = progress / length if length else 0.0
-    bracket = Interval(lower, length / k)
-    return Line(k, row, progress, k * gamma, float(vector @ vector), k * reach, cosine, bracket)
 
 
 def _comparison(constraints: Constraints, X: Any, y: Any, w: ArrayLike | None, b: ArrayLike | None) -> Floats:
