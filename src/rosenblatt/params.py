@@ -213,9 +213,8 @@ KEEPS = {
     "pocket": "the best checked on the training rows (pocket)",
 }
 KEEP_NAMES: tuple[KeepName, ...] = get_args(KeepName)
+# With any other keep, weights may change by updates along rows, and by nothing else.
 KEPT_BY_SECOND_ORDER: tuple[KeepName, ...] = ("last", "average")
-# All others: weights may change by updates along rows, and by nothing else.
-NEED_UPDATES_ALONE = tuple(name for name in KEEP_NAMES if name not in KEPT_BY_SECOND_ORDER)
 
 
 # -- the params of every learner
@@ -318,7 +317,7 @@ class Params(KeywordDataclass):
         check_fields(self)
         if self.validation_fraction >= 1:
             raise ParameterError(f"validation_fraction={self.validation_fraction!r}: must be below 1")
-        if self.keep in NEED_UPDATES_ALONE and self.update_rule.shrinks:
+        if self.keep not in KEPT_BY_SECOND_ORDER and self.update_rule.shrinks:
             raise ParameterError(
                 f"keep={self.keep!r} cannot be combined with a penalty, which changes the weights after every row: use "
                 "keep='last' or keep='average'"
