@@ -11,7 +11,7 @@ import datetime
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache, partial
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
 
 from rosenblatt.errors import ParameterError
@@ -76,16 +76,11 @@ def like(params: Any, name: str, default: Any) -> Any:
     return field(default=default, metadata=params.__dataclass_fields__[name].metadata)
 
 
-@cache
-def _parameters(params: Any) -> tuple[tuple[str, Any, About], ...]:
-    return tuple((each.name, each.default, each.metadata["about"]) for each in fields(params))
-
-
 def check_fields(params: Any) -> None:
     """Raise for a parameter that is not valid by itself."""
-    for name, default, known in _parameters(type(params)):  # type: ignore[arg-type]
-        if (value := getattr(params, name)) is not default:  # which is valid
-            known.check(name, value)
+    for each in fields(params):
+        if (value := getattr(params, each.name)) is not each.default:  # which is valid
+            each.metadata["about"].check(each.name, value)
 
 
 def check_number(

@@ -159,13 +159,8 @@ class StoppingCriterion:
 
     def to_json(self) -> dict[str, Any]:
         """The state of the criterion as JSON values."""
-        return {
-            "best": None if math.isinf(self.best) else self.best,
-            "waited": self.waited,
-            "waited_rows": self.waited_rows,
-            "stop_reason": self.stop_reason,
-            "history": asdict(self.history),
-        }
+        known = {name: getattr(self, name) for name in ("waited", "waited_rows", "stop_reason")}
+        return known | {"best": None if math.isinf(self.best) else self.best, "history": asdict(self.history)}
 
     def restore(self, known: dict[str, Any]) -> None:
         """Continue from the values of `to_json`; an invalid one is a ValueError, and changes nothing."""
