@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
@@ -148,18 +149,23 @@ class Table:
         """Weights in the memory order that suits these rows: feature after feature for sparse rows."""
         return np.asfortranarray(weights) if self.sparse else aligned_copy(np.ascontiguousarray(weights))
 
+    @cached_property
+    def _maps(self) -> list[tuple[mmap.mmap, NDArray[Any]]]:
+        """The arrays that lie in mapped files, with their maps."""
+        arrays = (self.values.data, self.values.indices) if self.sparse else (self.values,)
+        return [(found, array) for array in arrays if (found := _map_of(array)) is not None]
+
     def windows(self, order: NDArray[np.uint32] | None) -> Iterator[NDArray[np.uint32] | None]:
         """The order in parts, if the rows are in a mapped file that needs care.
 
         In a shuffled order the system cannot foresee which pages come next. If the file does not fit the memory, it
         would read many in vain; so the rows of the next part are read while this one is learned.
         """
-        arrays = (self.values.data, self.values.indices) if self.sparse else (self.values,)
-        maps = [(found, array) for array in arrays if (found := _map_of(array)) is not None]
+        maps = self._maps
         if order is None and any(isinstance(found, ScratchMap) for found, _ in maps):
             for at in range(0, self.count, 8 * _WINDOW):
                 yield np.arange(at, min(at + 8 * _WINDOW, self.count), dtype=np.uint32)
-                release_maps(*arrays)
+                release_maps(*(array for _, array in maps))
         elif order is None or not maps or sum(array.nbytes for _, array in maps) < free_memory() // 2:
             yield order
         else:

@@ -83,8 +83,8 @@ class Counters(NamedTuple):
 
     @classmethod
     def of(cls, *states: Any) -> Counters:
-        mistakes, updates = (sum(state.counter(name) for state in states) for name in ("mistakes", "updates"))
-        return cls(mistakes, updates, sum(state.mistake_weight for state in states))
+        found = [(state.counter("mistakes"), state.counter("updates"), state.mistake_weight) for state in states]
+        return cls(*found[0]) if len(found) == 1 else cls(*map(sum, zip(*found, strict=True)))
 
     def since(self, before: Counters, weight: float, rows: int, **more: Any) -> Epoch:
         """The epoch between two moments, over rows of so much weight."""
