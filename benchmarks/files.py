@@ -121,7 +121,7 @@ def compare(data: str, jobs: dict[str, tuple[object, ...]], turns: int, whole: b
     """Every job in turn; scikit-learn, whose reader takes very long, three times at most."""
     times = {name: Times() for name in jobs}
     for turn in range(count_turns(turns)):
-        for name, (code, path, *words) in jobs.items():
+        for name, (code, path, *words) in list(jobs.items())[:: -1 if turn % 2 else 1]:
             if turn < 3 or "scikit-learn" not in name:
                 printed, wall, usage = run(code, path, FOLDER / "model", *words)
                 if whole:
