@@ -32,7 +32,7 @@ class Query:
     def to_batches(self) -> Iterator[Any]:
         """Record batches of Arrow."""
         if not os.path.isfile(self.path):
-            raise DataError(f"{self.address}: there is no file {self.path}")
+            raise DataError(f"{self.address}: no such file: {self.path}")
         given = parse_qs(urlsplit(self.address).query)
         query = self.query or given.get("query", [None])[0]
         if query is None:
