@@ -125,7 +125,8 @@ class DaskExecutor(Executor):
                 if failed and (retries > MOST_RETRIES or not self._retry(failed)):
                     if failed[0].status in ("cancelled", "lost"):
                         raise WorkerLost(failed[0].key)
-                    raise failed[0].exception()
+                    if failed[0].status == "error":  # else it is computed again
+                        raise failed[0].exception()
             results: list[Any] = self.client.gather(list(futures))
         return results
 
